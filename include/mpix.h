@@ -61,8 +61,8 @@ int PMPIX_Pin(int flag);
  * complete. After a restart, too, it is this call that returns: MPIX_Restarted tells which it was.
  *
  * Fails on all ranks or on none, and the program goes on: MPI_ERR_UNSUPPORTED_OPERATION in other jobs; MPI_ERR_OTHER, with a sentence that
- * names the lowest rank in whose way something is (a request that is pending, a message that has not been received, a file or a window
- * that is open, a thread, a child process), or says what was wrong with writing. */
+ * names the lowest rank in whose way something is (a pipe, a thread, a child process, a nonblocking
+ * collective, an epoch at a window), or says what was wrong with writing. */
 int MPIX_Checkpoint(const char* directory);
 int PMPIX_Checkpoint(const char* directory);
 

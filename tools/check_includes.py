@@ -58,7 +58,7 @@ ROOMS = {
     "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
     "mpi/io": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/coll mpi/create",
     "mpi/save": "include base sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/shm mpi/coll mpi/create mpi/init "
-                "mpi/topo",
+                "mpi/topo mpi/rma mpi/io",
     "mpi/diagnose": "include base sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
     "mpi/tool": "include base timers sched net mpi/base mpi/comm mpi/match mpi/rank mpi/p2p mpi/remote mpi/coll mpi/rma mpi/io",
     "mpi/api": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/coll mpi/create "

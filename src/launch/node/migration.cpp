@@ -47,11 +47,13 @@ constexpr unsigned long kAsk = 0xffffffff;  // personality(2)
 const JobSpec* the_job = nullptr;
 std::optional<MemoryStore> memory_store;
 std::vector<std::unique_ptr<mpi::HandleMemory>> handle_memories;  // by world rank; null: the rank is not here
+// Null, too, until a rank that is revived makes its objects again: what the runtime makes before must not lie where they do.
+std::vector<mpi::HandleMemory*> memories_in_use;
 
 mpi::HandleMemory* memory_of_caller() noexcept {
   const sched::Task* const task = sched::current();
   const auto* const rank = task == nullptr ? nullptr : static_cast<const mpi::Rank*>(task->owner);
-  return rank == nullptr ? nullptr : handle_memories[static_cast<std::size_t>(rank->world_rank)].get();
+  return rank == nullptr ? nullptr : memories_in_use[static_cast<std::size_t>(rank->world_rank)];
 }
 
 mpi::HandleMemory* memory_at(const void* address) noexcept {
@@ -172,6 +174,7 @@ std::string_view missing_line(std::string_view before, std::string_view now) {
   if (!filled) end_job(rank, filled.message());
   const Result<void> taken = privatize::take_saved_state(rank.world_rank, file->saved().process_state);
   if (!taken) end_job(rank, taken.message());
+  if (mpi::wait_for_revived(rank)) end_job(rank, mpi::take_explanation());
   const void* const stack = reinterpret_cast<const void*>(file->saved().stack);
   delete file;
   mpi::tmpi_go_on_at(stack);
@@ -226,6 +229,7 @@ Result<void> prepare_slots(const JobSpec& job, int node, std::size_t stack_size,
     return created;
   const RankSlots& slots = *RankSlots::get();
   handle_memories.resize(static_cast<std::size_t>(job.total_ranks()));
+  memories_in_use.resize(handle_memories.size());
   for (int i = 0; i < ranks.local_count(); ++i) {
     const int rank = ranks.local_at(i).world_rank;
     const std::uintptr_t begin = slots.handles(rank);
@@ -234,6 +238,8 @@ Result<void> prepare_slots(const JobSpec& job, int node, std::size_t stack_size,
       return Failure{fmt::format("--migratable: cannot map memory for rank {}: {}", rank, strerror(errno))};
     handle_memories[static_cast<std::size_t>(rank)] =
         std::make_unique<mpi::HandleMemory>(begin, slots.handle_bytes());
+    if (!job.revived())
+      memories_in_use[static_cast<std::size_t>(rank)] = handle_memories[static_cast<std::size_t>(rank)].get();
   }
   mpi::HandleMemory::set_owners({&memory_of_caller, &memory_at});
   return {};
@@ -321,8 +327,10 @@ void revive_rank(const JobSpec& job, mpi::Rank& rank) {
                 "it needs the same program, libraries and tmpi",
                 line));
   }
+  const auto index = static_cast<std::size_t>(rank.world_rank);
+  memories_in_use[index] = handle_memories[index].get();
   if (mpi::revive(rank, (*file)->saved().mpi_state))
-    end_job(rank, rank_file(folder, rank.world_rank) + " is damaged: " + mpi::take_explanation());
+    end_job(rank, "what it has of MPI's cannot be made again: " + mpi::take_explanation());
   go_below(*file, rank);
 }
 

@@ -124,6 +124,18 @@ Err Keyvals::free(int id, Carrier carrier) {
   return kOk;
 }
 
+std::shared_ptr<const Keyval> Keyvals::revive(const Keyval& keyval, bool freed) {
+  if (const auto found = keys_.find(keyval.id); found != keys_.end()) return found->second;
+  std::shared_ptr<const Keyval> key = freed_[keyval.id].lock();
+  if (key == nullptr) key = std::make_shared<const Keyval>(keyval);
+  if (freed) {
+    freed_[keyval.id] = key;
+  } else {
+    keys_[keyval.id] = key;
+  }
+  return key;
+}
+
 std::unique_ptr<Attributes>& Keyvals::of_predefined(MPI_Datatype type) {
   return predefined_types_[type];
 }

@@ -45,17 +45,25 @@ class Keyvals {
   /// Attributes of a predefined datatype, which are this rank's although the type is everybody's.
   std::unique_ptr<Attributes>& of_predefined(MPI_Datatype type);
 
-  /// The rank has made keys that it has not freed, or has set attributes of predefined datatypes.
-  bool any() const noexcept { return !keys_.empty() || !predefined_types_.empty(); }
+  // For ranks that are saved (mpi/save).
+  using Keys = std::map<int, std::shared_ptr<const Keyval>>;
+  using OfPredefined = std::map<MPI_Datatype, std::unique_ptr<Attributes>>;
+  const Keys& keys() const noexcept { return keys_; }
+  const OfPredefined& of_predefined() const noexcept { return predefined_types_; }
+  int next() const noexcept { return next_; }
+  /// The next key that is made gets this id.
+  void go_on_at(int next) noexcept { next_ = next; }
+  /// The key that `keyval` says, made if need be; `freed`: only attributes have it.
+  std::shared_ptr<const Keyval> revive(const Keyval& keyval, bool freed);
 
   /// Where MPI_Comm_get_attr's result for a predefined key of this rank lies.
   const int* remember(int keyval, int value) { return &(numbers_[keyval] = value); }
 
  private:
   int next_ = 0x1000;  // beyond every predefined key
-  std::map<int, std::shared_ptr<const Keyval>> keys_;
+  Keys keys_;
   std::map<int, std::weak_ptr<const Keyval>> freed_;  // those that attributes still have, and some more
-  std::map<MPI_Datatype, std::unique_ptr<Attributes>> predefined_types_;
+  OfPredefined predefined_types_;
   std::map<int, int> numbers_;  // nodes do not move
 };
 

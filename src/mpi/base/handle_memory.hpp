@@ -15,17 +15,32 @@
 namespace tmpi::mpi {
 
 /// What objects refer to comes before them.
-enum class HandleKind : unsigned char { kErrhandler, kInfo, kOp, kGroup, kDatatype, kComm, kWindow, kFile };
+enum class HandleKind : unsigned char {
+  kErrhandler,
+  kInfo,
+  kOp,
+  kGroup,
+  kDatatype,
+  kComm,
+  kWindow,
+  kFile,
+  kRequest
+};
 
 class HandleMemory {
  public:
   /// Of one rank: `bytes` of memory that can be written to.
-  HandleMemory(std::uintptr_t begin, std::size_t bytes) noexcept : end_(begin), limit_(begin + bytes) {}
+  HandleMemory(std::uintptr_t begin, std::size_t bytes) noexcept
+      : begin_(begin), end_(begin), limit_(begin + bytes) {}
 
   /// std::bad_alloc: there is no more. Any thread.
   void* take(HandleKind kind, std::size_t bytes);
   void give_back(void* at) noexcept;
 
+  bool holds(const void* at) const noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(at);
+    return address >= begin_ && address < limit_;
+  }
   /// Behind all that have ever been; what is taken from now on lies there.
   std::uintptr_t end() const noexcept { return end_; }
   void go_on_behind(std::uintptr_t end) noexcept { end_ = end; }
@@ -58,6 +73,7 @@ class HandleMemory {
   };
 
   mutable SpinLock lock_;  // datatypes are released by whoever was last to use them
+  const std::uintptr_t begin_;
   std::uintptr_t end_;
   const std::uintptr_t limit_;
   std::uintptr_t expected_ = 0;
@@ -74,5 +90,20 @@ class HandleMemory {
   static void operator delete(void* at) noexcept {             \
     HandleMemory::release(at, alignof(type));                  \
   }
+
+/// The same for objects of a container.
+template <class T, HandleKind kKind>
+struct InHandleMemory {
+  using value_type = T;
+  template <class Other>
+  struct rebind {
+    using other = InHandleMemory<Other, kKind>;
+  };
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(HandleMemory::allocate(kKind, count * sizeof(T), alignof(T)));
+  }
+  void deallocate(T* at, std::size_t /*count*/) noexcept { HandleMemory::release(at, alignof(T)); }
+  bool operator==(const InHandleMemory&) const noexcept { return true; }
+};
 
 }  // namespace tmpi::mpi

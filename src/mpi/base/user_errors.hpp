@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "mpi.h"
 
@@ -14,7 +15,6 @@ class UserErrors {
  public:
   int add_class() { return add(0); }
   int add_code(int error_class) { return add(error_class); }
-  bool any() const { return !codes_.empty(); }
   bool knows(int code) const { return codes_.contains(code); }
   bool set_text(int code, std::string text);
   bool has_text(int code) const;
@@ -29,11 +29,16 @@ class UserErrors {
   /// Where MPI_LASTUSEDCODE's value lies: it grows with every class and code that is added.
   const int* last_used() const noexcept { return &last_used_; }
 
- private:
   struct Entry {
     int error_class;
     std::optional<std::string> text;
   };
+  // For ranks that are saved (mpi/save).
+  const std::map<int, Entry>& codes() const noexcept { return codes_; }
+  void revive(int code, Entry entry) { codes_.emplace(code, std::move(entry)); }
+  void go_on_behind(int last_used) noexcept { last_used_ = last_used; }
+
+ private:
   int add(int error_class);
   int last_used_ = MPI_ERR_LASTCODE;
   std::map<int, Entry> codes_;

@@ -31,14 +31,14 @@ const IntegerKind kIntegers[] = {
     {2, MPI_INTEGER1}, {4, MPI_INTEGER2}, {9, MPI_INTEGER4}, {18, MPI_INTEGER8}, {38, MPI_INTEGER16},
 };
 
-// One type for each set of arguments, made when it is first asked for. The lock is held for a look-up only,
+// One type for each set of arguments, made when it is first asked for; one of each rank's where its handle has to be. The lock is held for a look-up only,
 // never across a scheduling point.
 Datatype* unnamed(int combiner, int p, int r, MPI_Datatype like) {
   static std::mutex mutex;
-  static auto* const types =
-      new std::map<std::tuple<int, int, int>, Datatype*>;  // ranks may hold them at exit
+  using Key = std::tuple<const HandleMemory*, int, int, int>;
+  static auto* const types = new std::map<Key, Datatype*>;  // ranks may hold them at exit
   const std::lock_guard lock(mutex);
-  Datatype*& type = (*types)[{combiner, p, r}];
+  Datatype*& type = (*types)[{HandleMemory::of_calling_rank(), combiner, p, r}];
   if (type == nullptr) {
     Description description;
     description.combiner = combiner;

@@ -300,6 +300,19 @@ Err open_file(Comm& comm, Err mine, const char* name, int amode, const Info* inf
   return kOk;
 }
 
+Err reopen_file(File& file, Comm& comm, const char* name) {
+  const int amode = file.amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
+  std::vector<Proposal> all;
+  TMPI_TRY(gather_all(comm, Proposal{amode, sched::current_worker()}, all));
+  TMPI_TRY(open_on_nodes(comm, name, amode, all, Striping{}, file.node));
+  file.comm = &comm;
+  file.comm->raised_on = &file.target;
+  file.view = View::bytes();
+  file.aggregators = choose_aggregators(*file.node, file.hints.cb_nodes);
+  serve_shared_pointer(file);
+  return barrier(comm);  // from now on the shared pointer may be moved
+}
+
 Err close_file(File& file) {
   settle(file);
   TMPI_TRY(barrier(*file.comm));

@@ -12,6 +12,10 @@ class Info;
 /// then.
 Err open_file(Comm& comm, Err mine, const char* name, int amode, const Info* info, File*& opened);
 
+/// For ranks that are saved (mpi/save): opens `file`, which is new, again, for all members of `comm`, its own communicator;
+/// `amode`, hints and error handler are set. Its view is what a new file has.
+Err reopen_file(File& file, Comm& comm, const char* name);
+
 /// All members. The file is gone afterwards, whatever is returned.
 Err close_file(File& file);
 

@@ -103,6 +103,7 @@ class Matcher {
   void restart_most_unexpected() noexcept { most_unexpected_ = unexpected_count_; }
   /// The unexpected messages, oldest first, linked by `next`.
   const Message* first_unexpected() const noexcept { return first_unexpected_; }
+  Message* first_unexpected() noexcept { return first_unexpected_; }
   std::size_t posted_count() const noexcept { return inline_count_ + chained_ + overflow_count_; }
   /// Changes with every message that comes and every receive that is posted or matched.
   std::uint64_t history() const noexcept {

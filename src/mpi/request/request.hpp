@@ -162,6 +162,15 @@ inline Request& RequestPool::take() {
   return request;
 }
 
+template <class Use>
+void RequestPool::for_each(Use use) const {
+  for (const Chunk& chunk : chunks_) {
+    for (const Request& request : chunk) {
+      if (request.magic != 0) use(const_cast<Request&>(request));
+    }
+  }
+}
+
 inline void RequestPool::give_back(Request& request) noexcept {
   if (request.type != nullptr) request.type->release();
   request.type = nullptr;

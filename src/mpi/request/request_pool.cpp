@@ -38,19 +38,15 @@ int RequestPool::collect() noexcept {
   return pending;
 }
 
-int RequestPool::in_use() noexcept {
-  collect();
-  int count = 0;
-  for (const auto& chunk : chunks_) count += static_cast<int>(chunk.size());
-  for (const Request* request = free_; request != nullptr; request = request->next) --count;
-  return count;
+RequestPool::Chunk& RequestPool::revive_chunk(std::size_t count) {
+  return chunks_.emplace_back(count);
 }
 
 void RequestPool::grow() {
   // Few for a rank that uses few, then enough that growing does not matter.
   const std::size_t count = chunks_.empty() ? 4 : std::size_t{8} << std::min<std::size_t>(chunks_.size(), 7);
   chunks_.reserve(chunks_.size() + 1);  // so that nothing fails once the list below has changed
-  std::vector<Request> chunk(count);
+  Chunk chunk(count);
   for (std::size_t i = count; i-- > 0;) {
     chunk[i].next = free_;
     free_ = &chunk[i];

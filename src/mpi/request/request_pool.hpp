@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpi/base/handle_memory.hpp"
+
 namespace tmpi::mpi {
 
 struct Request;
@@ -30,8 +32,16 @@ class RequestPool {
     return serial_;
   }
   std::uint64_t last_serial() const noexcept { return serial_; }
-  /// Taken and not given back, once the abandoned ones that have finished are.
-  int in_use() noexcept;
+  // For ranks that are saved (mpi/save).
+  using Chunk = std::vector<Request, InHandleMemory<Request, HandleKind::kRequest>>;
+  const std::vector<Chunk>& chunks() const noexcept { return chunks_; }
+  /// Calls use(request) for all that are taken, abandoned ones among them.
+  template <class Use>
+  void for_each(Use use) const;
+  /// One more chunk, of whose requests none is free.
+  Chunk& revive_chunk(std::size_t count);
+  void go_on_behind(std::uint64_t serial) noexcept { serial_ = serial; }
+
   /// Gives back those abandoned requests that have finished; returns how many have not.
   int collect() noexcept;
 
@@ -42,7 +52,7 @@ class RequestPool {
   std::uint64_t serial_ = 0;
   Request* free_ = nullptr;
   Request* abandoned_ = nullptr;
-  std::vector<std::vector<Request>> chunks_;  // none is ever resized
+  std::vector<Chunk> chunks_;  // none is ever resized
 };
 
 }  // namespace tmpi::mpi

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <utility>
@@ -15,6 +19,7 @@
 #include "mpi/create/agreement.hpp"
 #include "mpi/create/making.hpp"
 #include "mpi/op/op.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "mpi/rma/epoch.hpp"
 #include "mpi/rma/remote.hpp"
 
@@ -108,18 +113,57 @@ Err count_failed(Comm& comm, bool mine, MPI_Count& all) {
   return run(comm, args);
 }
 
+// What the window's own functions look at, as `members`, of whom `comm` is, has it.
+void know_members(Window& window) {
+  window.rank = window.comm->rank;
+  window.size = static_cast<unsigned>(window.members->size());
+  window.reach = window.members->reach();
+  window.one_flow = one_flow_at_a_time();
+  const Extent& own = window.members->extent(window.rank);
+  window.flavor_attribute = window.members->flavor;
+  window.size_attribute = own.size;
+  window.disp_unit_attribute = static_cast<int>(std::min<MPI_Aint>(own.disp_unit, 0x7fffffff));
+  if (nodes_up_to_two(*window.comm->shared->group) < 2) return;
+  window.remote = std::make_unique<RemoteState>();
+  window.remote->peers.resize(static_cast<std::size_t>(job()->nodes()));
+  listen_to_other_nodes();
+}
+
+bool brings_memory(int flavor) noexcept {
+  return flavor == MPI_WIN_FLAVOR_ALLOCATE && callbacks().saving != nullptr;
+}
+
+// Of a rank that is saved: with its own. Null: there is none.
+void* memory_of_rank(MPI_Aint size, std::uint64_t alignment) noexcept {
+  const std::size_t bytes = (static_cast<std::size_t>(size) / alignment + 1) * alignment;
+  void* const memory = callbacks().saving->allocate(alignment, bytes);
+  if (memory != nullptr) std::memset(memory, 0, bytes);
+  return memory;
+}
+
+// The window's, when it goes, or has not come to be.
+void give_back_memory(int flavor, Address base) noexcept {
+  if (brings_memory(flavor) && base != 0) callbacks().saving->release(reinterpret_cast<void*>(base));
+}
+
 }  // namespace
 
 Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Window*& created) {
   TMPI_TRY(check_comm(comm, order));
-  const Err mistake = check_order(order);
+  Err mistake = check_order(order);
   std::string explanation = mistake ? take_explanation() : std::string{};
   Record mine;
   mine.extent = {address_of(order.base), order.size, order.disp_unit};
   mine.contiguous = !hints.is_true("alloc_shared_noncontig");
   mine.alignment = memory_alignment(hints, kCacheLine);
+  if (!mistake && brings_memory(order.flavor)) {
+    mine.extent.base = address_of(memory_of_rank(order.size, mine.alignment));
+    if (mine.extent.base == 0) mistake = fail(MPI_ERR_NO_MEM, "no memory for {} bytes", order.size);
+    if (mistake) explanation = take_explanation();
+  }
   mine.mistake = mistake.error_class();
   const std::uint64_t alignment = mine.alignment;
+  const Address brought = mine.extent.base;
   const auto& group = comm.shared->group;
   agree(comm, mine, {.in_all = 1}, [&](Record** records, ContextSource& contexts) {
     if (note_mistake(records, group->size())) return;
@@ -134,11 +178,13 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
     explain(std::move(explanation));
     return mistake;
   }
-  if (mine.failed >= 0)
+  if (mine.failed >= 0) {
+    give_back_memory(order.flavor, brought);
     return fail(
         mine.failed_class,
         "rank {} of the communicator has called with an argument that is wrong, so nobody gets a window",
         mine.failed);
+  }
   auto window = std::make_unique<Window>();
   window->shared = std::move(mine.window);
   window->members = window->shared.get();
@@ -146,21 +192,10 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
   const bool several = nodes_up_to_two(*group) > 1;
   bool no_memory = window->members == nullptr;
   if (!no_memory) {
-    window->rank = window->comm->rank;
-    window->size = static_cast<unsigned>(window->members->size());
-    window->reach = window->members->reach();
-    window->one_flow = one_flow_at_a_time();
+    know_members(*window);
     const ContextId context = window->comm->context;
     window->comm->name = fmt::format("window {}.{} (made by rank {})", maker_of(context), number_of(context),
                                      maker_of(context));
-    window->flavor_attribute = order.flavor;
-    window->size_attribute = order.size;
-    window->disp_unit_attribute = static_cast<int>(std::min<MPI_Aint>(order.disp_unit, 0x7fffffff));
-    if (several) {
-      window->remote = std::make_unique<RemoteState>();
-      window->remote->peers.resize(static_cast<std::size_t>(job()->nodes()));
-      listen_to_other_nodes();
-    }
     set_hints(*window, hints);
     if (order.flavor == MPI_WIN_FLAVOR_ALLOCATE || order.flavor == MPI_WIN_FLAVOR_SHARED)
       window->hints.emplace_back("mpi_minimum_memory_alignment", std::to_string(alignment));
@@ -176,6 +211,7 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
     no_memory = failed > 0;
   }
   if (no_memory) {
+    if (window->members == nullptr) give_back_memory(order.flavor, brought);
     destroy_window(window.release());
     return fail(MPI_ERR_NO_MEM,
                 "there is no memory for the window of all members{}; the calling rank has asked for {} bytes",
@@ -200,8 +236,29 @@ Err end_window(Window& window, bool& ended) {
   return refused;
 }
 
+void revive_window(Window& window, Comm& comm, int flavor, std::vector<Extent> extents) {
+  static std::mutex mutex;
+  static std::map<ContextId, std::weak_ptr<WindowShared>> made;
+  {
+    const std::lock_guard guard(mutex);
+    window.shared = made[comm.context].lock();
+    if (window.shared == nullptr) {
+      window.shared = std::make_shared<WindowShared>(comm.context, comm.shared->group, flavor,
+                                                     std::move(extents), WindowMemory{});
+      made[comm.context] = window.shared;
+    }
+  }
+  window.members = window.shared.get();
+  window.comm = &comm;
+  know_members(window);
+  window.mine().window.store(&window, std::memory_order_release);  // pairs with notice_arrived()
+}
+
 void destroy_window(Window* window) noexcept {
-  if (window->members != nullptr) window->mine().window.store(nullptr, std::memory_order_release);
+  if (window->members != nullptr) {
+    window->mine().window.store(nullptr, std::memory_order_release);
+    give_back_memory(window->members->flavor, window->members->extent(window->rank).base);
+  }
   window->magic = 0;
   release(window->errhandler);
   release(*window->comm);

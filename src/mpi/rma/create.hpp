@@ -2,6 +2,8 @@
 // no object is needed. MPI report, 12.2.
 #pragma once
 
+#include <vector>
+
 #include "mpi/base/info.hpp"
 #include "mpi/rma/window.hpp"
 
@@ -27,6 +29,10 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
 Err end_window(Window& window, bool& ended);
 /// The second. Does not suspend.
 void destroy_window(Window* window) noexcept;
+
+/// For ranks that are saved (mpi/save): the rank's part of a window that all members make again, each from what it has known
+/// of all. `window` is new. Does not suspend; nobody accesses memory before all members have come.
+void revive_window(Window& window, Comm& comm, int flavor, std::vector<Extent> extents);
 
 /// The memory of a member: MPI_Win_shared_query. Not accessible here: size 0 and a null base. MPI_PROC_NULL: the first
 /// member that has memory. MPI_ERR_RANK, MPI_ERR_RMA_FLAVOR.

@@ -17,6 +17,8 @@ class Regions {
   Err detach(Address base);
   /// [low, high) lies inside one region, or in several that follow each other without a gap.
   bool contain(Address low, Address high) noexcept;
+  /// All of them: the end by the beginning. While nobody attaches or detaches.
+  const std::map<Address, Address>& all() const noexcept { return ends_; }
 
  private:
   SpinLock lock_;

@@ -96,7 +96,7 @@ Address WindowShared::allocate(MPI_Aint bytes, std::size_t alignment) {
 void WindowShared::allocate_each(const WindowMemory& memory) {
   for (std::size_t rank = 0; rank < extents_.size(); ++rank) {
     const bool has_memory = extents_[rank].size > 0 || flavor == MPI_WIN_FLAVOR_ALLOCATE;
-    if (members_[rank] != nullptr && has_memory)
+    if (members_[rank] != nullptr && has_memory && extents_[rank].base == 0)
       extents_[rank].base = allocate(extents_[rank].size, memory.alignments[rank]);
   }
 }

@@ -59,7 +59,8 @@ struct WindowMemory {
 
 class WindowShared {
  public:
-  /// Memory that is the window's is allocated here: for the members of this node process. Throws std::bad_alloc.
+  /// Memory that is the window's is allocated here, for the members of this node process that bring none. Throws
+  /// std::bad_alloc.
   WindowShared(ContextId context, std::shared_ptr<const Group> group, int flavor, std::vector<Extent> extents,
                const WindowMemory& memory);
   ~WindowShared();

@@ -18,6 +18,7 @@
 #include "mpi/save/copies.hpp"
 #include "mpi/save/rank_state.hpp"
 #include "mpi/save/save.hpp"
+#include "mpi/save/under_way.hpp"
 #include "mpix.h"
 #include "sched/scheduler.hpp"
 
@@ -126,8 +127,10 @@ Err checkpoint(Rank& rank, const char* directory, const void* stack) {
   if (problem.empty()) problem = saving->why_not(rank);
   TMPI_TRY(agree(rank, sentence_of(rank, problem)));
   TMPI_TRY(settle(rank));
-  problem = sentence_of(rank, why_not_settled(rank));
-  if (first && problem.empty()) problem = saving->begin(place);
+  TMPI_TRY(agree(rank, sentence_of(rank, why_not_brought(rank))));
+  TMPI_TRY(agree(rank, sentence_of(rank, bring_messages(rank))));
+  finish_matched(rank);
+  problem = first ? saving->begin(place) : "";
   TMPI_TRY(agree(rank, problem));
   problem = sentence_of(rank, saving->write(rank, place, stack, saved_rank_state(rank)));
   Err written = agree(rank, problem);

@@ -8,6 +8,7 @@
 #include "mpi/datatype/builder.hpp"
 #include "mpi/datatype/construct.hpp"
 #include "mpi/datatype/description.hpp"
+#include "mpi/datatype/selected.hpp"
 #include "mpi/save/objects.hpp"
 
 namespace tmpi::mpi {
@@ -150,23 +151,40 @@ Err construct_again(const Description& made, Datatype*& type) {
   }
 }
 
+bool is_of_fortran(int combiner) noexcept {
+  return combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX;
+}
+
+Err select_again(const Description& made, Datatype*& type) {
+  const int first = made.integers.front(), last = made.integers.back();
+  if (made.combiner == MPI_COMBINER_F90_INTEGER) return select_integer(last, type);
+  return made.combiner == MPI_COMBINER_F90_REAL ? select_real(first, last, type)
+                                                : select_complex(first, last, type);
+}
+
+/// What its constructor makes may need other types for a while.
+Err construct_in_place(Description made, HandleMemory& memory, Datatype*& type) {
+  void* const place = memory.expected();
+  memory.expect(nullptr);
+  Datatype* elsewhere = nullptr;
+  TMPI_TRY(made.large_counts.empty() ? construct_again<int>(made, elsewhere)
+                                     : construct_again<MPI_Count>(made, elsewhere));
+  memory.expect(place);
+  const Err copied = DatatypeBuilder::duplicate(std::move(made), *elsewhere, type);
+  elsewhere->release();
+  return copied;
+}
+
 }  // namespace
 
 std::string why_not(const Datatype& type) {
-  // A constant type has attributes to look at as well.
-  const auto& attributes = const_cast<Datatype&>(type).attributes();
-  if (attributes != nullptr && !attributes->entries.empty()) return "has attributes on a datatype";
-  switch (type.description().combiner) {
-    case MPI_COMBINER_F90_INTEGER:
-    case MPI_COMBINER_F90_REAL:
-    case MPI_COMBINER_F90_COMPLEX:
-      return "has a datatype of MPI_Type_create_f90_real or the like";
-    default:
-      return type.description().types.empty() ? "has a datatype that cannot be made again" : "";
-  }
+  const Description& made = type.description();
+  return made.types.empty() && !is_of_fortran(made.combiner) ? "has a datatype that cannot be made again"
+                                                             : "";
 }
 
-void save(Packer& to, const Datatype& type) {
+void save(Packer& to, Datatype& type) {
   const Description& made = type.description();
   to.value(made.combiner);
   save_list(to, made.integers);
@@ -178,11 +196,10 @@ void save(Packer& to, const Datatype& type) {
   to.value(type.committed());
   to.value(type.handles());
   to.text(type.name());
+  save_attributes(to, type.attributes());
 }
 
 Err revive_datatype(Unpacker& from, HandleMemory& memory, Datatype*& type, bool& freed) {
-  void* const place = memory.expected();
-  memory.expect(nullptr);
   Description made;
   made.combiner = from.value<int>();
   made.integers = list<int>(from);
@@ -192,13 +209,8 @@ Err revive_datatype(Unpacker& from, HandleMemory& memory, Datatype*& type, bool&
   made.types.resize(from.value<std::size_t>());
   for (const Datatype*& old : made.types)
     old = datatype_from(reinterpret_cast<MPI_Datatype>(from.value<std::uintptr_t>()));
-  Datatype* elsewhere = nullptr;
-  TMPI_TRY(made.large_counts.empty() ? construct_again<int>(made, elsewhere)
-                                     : construct_again<MPI_Count>(made, elsewhere));
-  memory.expect(place);
-  const Err copied = DatatypeBuilder::duplicate(std::move(made), *elsewhere, type);
-  elsewhere->release();
-  TMPI_TRY(copied);
+  TMPI_TRY(is_of_fortran(made.combiner) ? select_again(made, type)
+                                        : construct_in_place(std::move(made), memory, type));
   if (from.value<bool>()) type->commit();
   const int handles = from.value<int>();
   for (int i = 1; i < handles; ++i) {
@@ -207,6 +219,7 @@ Err revive_datatype(Unpacker& from, HandleMemory& memory, Datatype*& type, bool&
   }
   freed = handles == 0;
   type->set_name(from.text());
+  take_attributes(from, current_rank(), type->attributes());
   return kOk;
 }
 

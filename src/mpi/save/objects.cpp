@@ -8,6 +8,7 @@
 #include "mpi/base/handle_memory.hpp"
 #include "mpi/base/handles.hpp"
 #include "mpi/comm/group_handle.hpp"
+#include "mpi/save/under_way.hpp"
 #include "mpi/shm/coll_shared.hpp"
 #include "mpi/topo/cart.hpp"
 #include "mpi/topo/graph.hpp"
@@ -22,31 +23,6 @@ void save_address(Packer& to, T* at) {
 template <class T>
 T* address(Unpacker& from) {
   return reinterpret_cast<T*>(from.value<std::uintptr_t>());
-}
-
-void save_entries(Packer& to, const std::vector<Info::Entry>& entries) {
-  to.value(entries.size());
-  for (const auto& [key, value] : entries) {
-    to.text(key);
-    to.text(value);
-  }
-}
-std::vector<Info::Entry> entries(Unpacker& from) {
-  std::vector<Info::Entry> all(from.value<std::size_t>());
-  for (auto& [key, value] : all) {
-    key = from.text();
-    value = from.text();
-  }
-  return all;
-}
-
-/// A handler as its handle, which is a constant or an address of the rank's.
-void save_handler(Packer& to, Errhandler* handler) {
-  save_address(to, handler == nullptr ? static_cast<MPI_Errhandler>(nullptr) : handle_of(handler));
-}
-Errhandler* handler(Unpacker& from) {
-  MPI_Errhandler const handle = address<std::remove_pointer_t<MPI_Errhandler>>(from);
-  return handle == nullptr ? nullptr : errhandler_from(handle);
 }
 
 void save_topology(Packer& to, const Comm& comm) {
@@ -105,13 +81,38 @@ std::shared_ptr<CommShared> shared_of(ContextId context, std::shared_ptr<const G
 
 }  // namespace
 
+void save_entries(Packer& to, const std::vector<Info::Entry>& entries) {
+  to.value(entries.size());
+  for (const auto& [key, value] : entries) {
+    to.text(key);
+    to.text(value);
+  }
+}
+std::vector<Info::Entry> take_entries(Unpacker& from) {
+  std::vector<Info::Entry> all(from.value<std::size_t>());
+  for (auto& [key, value] : all) {
+    key = from.text();
+    value = from.text();
+  }
+  return all;
+}
+
+/// A handler as its handle, which is a constant or an address of the rank's.
+void save_handler(Packer& to, Errhandler* handler) {
+  save_address(to, handler == nullptr ? static_cast<MPI_Errhandler>(nullptr) : handle_of(handler));
+}
+Errhandler* take_handler(Unpacker& from) {
+  MPI_Errhandler const handle = address<std::remove_pointer_t<MPI_Errhandler>>(from);
+  return handle == nullptr ? nullptr : errhandler_from(handle);
+}
+
 std::string why_not(const Comm& comm) {
-  if (comm.magic != Comm::kMagic) return "has a communicator whose MPI_Comm_idup is under way";
+  if (comm.magic != Comm::kMagic)
+    return "has a communicator whose MPI_Comm_idup is under way, or that is freed and in use";
   if (comm.inter()) return "has an intercommunicator";
   if (comm.shared->other_job != nullptr) return "has a communicator with ranks of another job";
-  if (comm.attributes != nullptr && !comm.attributes->entries.empty())
-    return "has attributes on a communicator";
-  if (comm.references != 1) return "has operations under way on a communicator";
+  if (comm.references != 1 + requests_at(*comm.owner, comm))
+    return "has operations under way on a communicator";
   return "";
 }
 
@@ -137,7 +138,7 @@ void save(Packer& to, const Info& info) {
 }
 
 void revive_info(Unpacker& from) {
-  new Info(entries(from));
+  new Info(take_entries(from));
 }
 
 void save(Packer& to, const Op& op) {
@@ -169,12 +170,14 @@ void save_settings(Packer& to, const Comm& comm) {
   save_handler(to, comm.errhandler);
   to.text(comm.name);
   save_entries(to, comm.hints);
+  save_attributes(to, comm.attributes);
 }
 
 void take_settings(Unpacker& from, Comm& comm) {
-  comm.errhandler = handler(from);  // its references are counted already
+  comm.errhandler = take_handler(from);
   comm.name = from.text();
-  comm.hints = entries(from);
+  comm.hints = take_entries(from);
+  take_attributes(from, *comm.owner, comm.attributes);
 }
 
 void save(Packer& to, const Comm& comm) {

@@ -6,17 +6,17 @@
 #include <utility>
 
 #include "mpi/base/handle_memory.hpp"
-#include "mpi/base/user_errors.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/init/lifetime.hpp"
-#include "mpi/match/matcher.hpp"
+#include "mpi/io/file.hpp"
 #include "mpi/p2p/buffered.hpp"
-#include "mpi/rank/attributes.hpp"
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/counters.hpp"
 #include "mpi/rank/new_context.hpp"
+#include "mpi/rma/window.hpp"
 #include "mpi/save/objects.hpp"
 #include "mpi/save/save.hpp"
+#include "mpi/save/under_way.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -40,9 +40,9 @@ std::string why_not(HandleKind kind, void* at) {
     case HandleKind::kGroup:
       return why_not_group(static_cast<MPI_Group>(at));
     case HandleKind::kWindow:
-      return "has a window";
+      return why_not(object<Window>(at));
     case HandleKind::kFile:
-      return "has an MPI file open";
+      return why_not(object<File>(at));
     default:
       return "";
   }
@@ -63,14 +63,18 @@ void save_object(Packer& to, HandleKind kind, void* at) {
     case HandleKind::kComm:
       return save(to, object<Comm>(at));
     case HandleKind::kWindow:
+      return save(to, object<Window>(at));
     case HandleKind::kFile:
-      break;  // why_not_saved()
+      return save(to, object<File>(at));
+    case HandleKind::kRequest:
+      break;  // save_requests()
   }
 }
 
 void save_objects(Packer& to, const HandleMemory& memory) {
   memory.for_each([&](HandleKind kind, void* at) {
-    if (kind == HandleKind::kComm && !has_handle(object<Comm>(at))) return;
+    const bool own = kind != HandleKind::kComm || has_handle(object<Comm>(at));
+    if (!own || kind == HandleKind::kRequest) return;
     to.value(true);
     to.value(kind);
     to.value(reinterpret_cast<std::uintptr_t>(at));
@@ -108,16 +112,39 @@ Err revive_objects(Unpacker& from, Rank& rank, HandleMemory& memory) {
         revive_comm(from, rank);
         break;
       case HandleKind::kWindow:
+        TMPI_TRY(revive_window(from, rank));
+        break;
       case HandleKind::kFile:
-        return fail(MPI_ERR_INTERN, "windows and files are not saved");
+        TMPI_TRY(revive_file(from));
+        break;
+      case HandleKind::kRequest:
+        return fail(MPI_ERR_INTERN, "a request among the objects");
     }
   }
-  for (const Datatype* type : freed) type->release();
+  take_requests(from, rank);
+  for (const Datatype* type : freed) type->release();  // but for requests that have them
   return kOk;
 }
 
-bool has_attributes(const Comm& comm) noexcept {
-  return comm.attributes != nullptr && !comm.attributes->entries.empty();
+void save_buffers(Packer& to, const Rank& rank) {
+  for (const SendBuffer* each = rank.buffer.get(); each != nullptr; each = each->next.get()) {
+    const auto* const owner = static_cast<const Comm*>(each->owner());  // sessions are none
+    to.value(true);
+    to.value(reinterpret_cast<std::uintptr_t>(owner == nullptr ? MPI_COMM_NULL : owner->handle));
+    to.value(reinterpret_cast<std::uintptr_t>(each->base()));
+    to.value(each->size());
+  }
+  to.value(false);
+}
+
+Err take_buffers(Unpacker& from, Rank& rank) {
+  while (from.value<bool>()) {
+    MPI_Comm const owner = reinterpret_cast<MPI_Comm>(from.value<std::uintptr_t>());
+    auto* const base = reinterpret_cast<void*>(from.value<std::uintptr_t>());
+    const Comm* const comm = owner == MPI_COMM_NULL ? nullptr : comm_from(rank, owner);
+    TMPI_TRY(attach_buffer(rank, comm, base, from.value<MPI_Count>()));
+  }
+  return kOk;
 }
 
 void save_interop(Packer& to, const Interop& interop) {
@@ -144,15 +171,9 @@ std::string why_not_saved(Rank& rank) {
   if (rank.open_sessions > 0) return "has sessions";
   if (rank.parent != nullptr || rank.has_ports)
     return "is connected with ranks of another world (MPI_Comm_spawn, ports)";
-  if (const int pending = rank.requests.in_use(); pending > 0)
-    return fmt::format("has {} request{}, persistent ones included, that it has not freed or waited for",
-                       pending, pending == 1 ? "" : "s");
+  if (std::string requests = why_not_requests(rank); !requests.empty()) return requests;
   if (rank.matched != nullptr) return "has a message from MPI_Mprobe that it has not received";
-  if (rank.buffer.get() != nullptr) return "has a buffer attached (MPI_Buffer_attach)";
-  if (rank.user_errors != nullptr && rank.user_errors->any()) return "has error classes or codes of its own";
-  if (rank.keyvals != nullptr && rank.keyvals->any()) return "has attribute keys (MPI_Comm_create_keyval)";
-  if (has_attributes(rank.world) || has_attributes(rank.self)) return "has attributes on a communicator";
-  if (rank.files.get() != nullptr) return "has an error handler or a data representation for files";
+  if (std::string files = why_not_files(rank); !files.empty()) return files;
   if (rank.tools.load() != nullptr) return "uses the tools interface (MPI_T)";
   if (Counters::any(rank)) return "has counters open (MPIX_Counter_open)";
   std::string why;
@@ -162,53 +183,52 @@ std::string why_not_saved(Rank& rank) {
   return why;
 }
 
-std::string why_not_settled(Rank& rank) {
-  const MatcherLock lock(rank.matcher);
-  int messages = 0;
-  // Who has gone on already may have begun what all do together next.
-  for (const Message* each = rank.matcher.first_unexpected(); each != nullptr; each = each->next)
-    messages += (each->key.context & kCollective) == 0 ? 1 : 0;
-  if (messages == 0) return "";
-  return fmt::format("has not received {} message{} that {} been sent to it", messages,
-                     messages == 1 ? "" : "s", messages == 1 ? "has" : "have");
-}
-
 std::vector<std::byte> saved_rank_state(Rank& rank) {
   Packer to;
   to.value(rank.thread_level.load());
+  to.value(HandleMemory::of_calling_rank()->end());
   to.value(rank.pinned);
   to.value(contexts_made());
-  to.value(HandleMemory::of_calling_rank()->end());
+  save_user_errors(to, rank);
+  save_keyvals(to, rank);
   save_objects(to, *HandleMemory::of_calling_rank());
+  save_requests(to, rank);
+  save_messages(to, rank);
+  save_attributes_of_predefined(to, rank);
   save_settings(to, rank.world);
   save_settings(to, rank.self);
+  save_buffers(to, rank);
+  save_rank_files(to, rank);
   save_interop(to, rank.interop);
   return to.bytes();
-}
-
-Err take_rank_state(Rank& rank, std::span<const std::byte> state) {
-  Unpacker from(state);
-  rank.thread_level = from.value<int>();
-  rank.pinned = from.value<bool>();
-  skip_contexts(from.value<std::uint64_t>());
-  HandleMemory& memory = *HandleMemory::of_calling_rank();
-  memory.go_on_behind(from.value<std::uintptr_t>());
-  TMPI_TRY(revive_objects(from, rank, memory));
-  take_settings(from, rank.world);
-  take_settings(from, rank.self);
-  take_interop(from, rank.interop);
-  rank.revived = true;
-  return kOk;
 }
 
 Err revive(Rank& rank, std::span<const std::byte> state) {
   Unpacker from(state);
   const int level = from.value<int>();
+  HandleMemory& memory = *HandleMemory::of_calling_rank();
+  memory.go_on_behind(from.value<std::uintptr_t>());  // before anything of MPI's is made
   if (rank.world_phase == Phase::kInitialized)
     raise_thread_level(rank, level);
   else
     TMPI_TRY(initialize(rank, level));
-  TMPI_TRY(take_rank_state(rank, state));
+  rank.pinned = from.value<bool>();
+  skip_contexts(from.value<std::uint64_t>());
+  take_user_errors(from, rank);
+  take_keyvals(from, rank);
+  TMPI_TRY(revive_objects(from, rank, memory));
+  TMPI_TRY(take_messages(from, rank));
+  take_attributes_of_predefined(from, rank);
+  take_settings(from, rank.world);
+  take_settings(from, rank.self);
+  TMPI_TRY(take_buffers(from, rank));
+  take_rank_files(from, rank);
+  take_interop(from, rank.interop);
+  rank.revived = true;
+  return kOk;
+}
+
+Err wait_for_revived(Rank& rank) {
   return barrier(rank.world);
 }
 

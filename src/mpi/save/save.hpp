@@ -24,6 +24,9 @@ void newest_checkpoint_is(std::uint64_t number) noexcept;
 /// may have been before). All ranks of the job do it. SUSPENDS. Failure: `state` is damaged.
 Err revive(Rank& rank, std::span<const std::byte> state);
 
+/// Returns when all ranks are there, with their memory: others may write to it, once they go on. SUSPENDS.
+Err wait_for_revived(Rank& rank);
+
 /// The rank's program goes on, with the stack that was saved. Called on a part of its stack that is not in use there.
 extern "C" [[noreturn]] void tmpi_go_on_at(const void* stack);
 

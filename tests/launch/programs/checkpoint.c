@@ -1,6 +1,6 @@
 /* checkpoint STEPS DIRECTORY AT...: steps of a computation with what a rank has of its own in C and in MPI, written down after the steps AT. What is
  * printed at the end says whether all of it was there. `checkpoint why WHAT DIRECTORY`: with something in the way of a checkpoint.
- * `checkpoint rounds FILE [request]`: asks for none, and ends when there is that file. */
+ * `checkpoint rounds FILE [request|pipe]`: asks for none, and ends when there is that file; with receives under way, or with what is in the way. */
 #include <mpi.h>
 #include <mpix.h>
 
@@ -142,12 +142,15 @@ static void steps(int count, const char* directory, char** at) {
 
 /* A program that asks for nothing: rounds of some milliseconds, until there is the file `stop`. What it prints says
  * whether each has been made once. */
-static void rounds(const char* stop, int with_request) {
+static void rounds(const char* stop, const char* what) {
   int rank, size, lowest = 0, end = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   long long sum = 0, wanted = 0, count = 0;
   MPI_Request request;
+  const int with_request = !strcmp(what, "request");
+  int ends[2];
+  if (!strcmp(what, "pipe") && pipe(ends) != 0) printf("no pipe\n");
   for (; !end; count++) {
     const long long mine = count * (rank + 1), all = count * size * (size + 1) / 2;
     long long product = 0;
@@ -192,26 +195,18 @@ static void in_the_way(const char* what, const char* directory) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Win window = MPI_WIN_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
   MPI_Session session = MPI_SESSION_NULL;
   FILE* file = NULL;
   pthread_t thread;
   pid_t child = 0;
-  int keyval = MPI_KEYVAL_INVALID, segment;
+  int segment;
   char* text_of_stream = NULL;
   size_t size_of_stream = 0;
   MPIX_Counter counter = MPIX_COUNTER_NULL;
   char* const page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (!strcmp(what, "window")) MPI_Win_create(&number, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   if (rank == 1) {
-    if (!strcmp(what, "request")) MPI_Irecv(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
-    if (!strcmp(what, "persistent")) MPI_Recv_init(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
     if (!strcmp(what, "thread")) pthread_create(&thread, NULL, sleep_long, &end);
     if (!strcmp(what, "child") && (child = fork()) == 0) _exit(sleep(60));
-    if (!strcmp(what, "keyval"))
-      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     if (!strcmp(what, "library") && !dlopen("libz.so.1", RTLD_NOW)) printf("no libz\n");
     if (!strcmp(what, "session")) MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
     if (!strcmp(what, "shared") &&
@@ -222,34 +217,19 @@ static void in_the_way(const char* what, const char* directory) {
     if (!strcmp(what, "segment"))
       shmat(segment = shmget(IPC_PRIVATE, 4096, 0600), NULL, 0), shmctl(segment, IPC_RMID, NULL);
     if (!strcmp(what, "hidden")) memset(page, 1, 4096), mprotect(page, 4096, PROT_NONE);
-    if (!strcmp(what, "attribute")) {
-      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
-      MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
-      MPI_Comm_free_keyval(&keyval); /* as for a function that is to be called in MPI_Finalize */
-    }
-    if (!strcmp(what, "handler")) MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
     if (!strcmp(what, "tools")) MPI_T_init_thread(MPI_THREAD_SINGLE, &number);
     if (!strcmp(what, "counter")) MPIX_Counter_open("task-clock", &counter);
   }
-  if (!strcmp(what, "message") && rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
   char text[MPI_MAX_ERROR_STRING];
   int length, class;
   const int code = MPIX_Checkpoint(!strcmp(what, "nowhere") ? NULL : directory);
   MPI_Error_class(code, &class);
   MPI_Error_string(code, text, &length);
   printf("rank %d: %d %s\n", rank, class, text);
-  if (!strcmp(what, "message") && rank == 1)
-    MPI_Recv(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (request != MPI_REQUEST_NULL && !strcmp(what, "request"))
-    MPI_Cancel(&request), MPI_Wait(&request, MPI_STATUS_IGNORE);
-  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-  if (window != MPI_WIN_NULL) MPI_Win_free(&window);
-  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
   if (session != MPI_SESSION_NULL) MPI_Session_finalize(&session);
   if (file) fclose(file);
   if (!strcmp(what, "thread") && rank == 1) end = 1, pthread_join(thread, NULL);
   if (child) kill(child, SIGKILL), waitpid(child, NULL, 0);
-  if (keyval != MPI_KEYVAL_INVALID) MPI_Comm_free_keyval(&keyval);
   if (!strcmp(what, "alarm")) alarm(0);
   if (!strcmp(what, "tools") && rank == 1) MPI_T_finalize();
   if (counter != MPIX_COUNTER_NULL) MPIX_Counter_close(&counter);
@@ -259,7 +239,7 @@ int main(int argc, char** argv) {
   int level;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
   if (!strcmp(argv[1], "rounds"))
-    rounds(argv[2], argc > 3);
+    rounds(argv[2], argc > 3 ? argv[3] : "");
   else if (!strcmp(argv[1], "why"))
     in_the_way(argv[2], argv[3]);
   else
