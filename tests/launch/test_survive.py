@@ -50,7 +50,10 @@ class SurviveTest(LaunchTest):
         """The folder in memory of a node process."""
         def found():
             for fd in glob.glob(f"/proc/{pid}/fd/*"):
-                path = os.readlink(fd) if os.path.lexists(fd) else ""
+                try:
+                    path = os.readlink(fd)
+                except OSError:  # closed meanwhile
+                    continue
                 if path.startswith("/dev/shm/tmpi-"):
                     self.stores.add(path)
                     return path
