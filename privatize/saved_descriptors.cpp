@@ -90,11 +90,12 @@ Result<int> open_again(const Place& place, const std::string& path) {
     const int made = fcntl(copied, F_DUPFD_CLOEXEC, 0);
     return made >= 0 ? Result<int>(made) : Failure{what_went_wrong(path)};
   }
-  const int made = open(path.c_str(), place.flags | O_CLOEXEC | O_NOCTTY);
+  // Not blocking: by now it may be a pipe with nobody at the other end.
+  const int made = open(path.c_str(), place.flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   struct stat status {};
   if (made < 0 || fstat(made, &status) != 0) return Failure{what_went_wrong(path)};
   const bool cut = place.offset <= place.size && place.offset > status.st_size && S_ISREG(status.st_mode);
-  if (!cut && can_be_opened_again(status) &&
+  if (!cut && can_be_opened_again(status) && fcntl(made, F_SETFL, place.flags) == 0 &&
       (place.offset < 0 || lseek(made, place.offset, SEEK_SET) == place.offset))
     return made;
   close(made);

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import time
 
 from harness import HANG, LaunchTest, executable, main, program, stat_field, wait_for
@@ -20,9 +21,17 @@ class SurviveTest(LaunchTest):
         self.stop = os.path.join(self.directory(), "stop")
         self.folder = os.path.join(self.directory(), "checkpoint")
         self.steps = program("checkpoint.c", "-lm", "-pthread")
+        # Each host has memory of its own, where that can be had.
+        self.memory = self.directory()
+        own = subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL).returncode == 0
         agent = os.path.join(self.directory(), "agent")
         with open(agent, "w") as file:
-            file.write('#!/bin/sh\nshift\nexec sh -c "$*"\n')
+            file.write("#!/bin/sh\nexport TMPI_TEST_HOST=$1\nshift\n")
+            if own:
+                file.write(f"mkdir -p {self.memory}/$TMPI_TEST_HOST\n"
+                           f'exec unshare --mount sh -c "mount --bind {self.memory}/$TMPI_TEST_HOST /dev/shm && exec sh -c \\"\\$*\\"" sh "$@"\n')
+            else:
+                file.write('exec sh -c "$*"\n')
         os.chmod(agent, 0o755)
         self.hosts = ("--launch-agent", agent, "--net", "tcp:interface=lo", "--host")
 
@@ -114,20 +123,55 @@ class SurviveTest(LaunchTest):
         self.end(job)
         self.assertEqual(job.err, b"")
 
+    def lose(self, *pids):
+        """The hosts of node processes, with their memory; their names."""
+        hosts = []
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                hosts.append(re.search(rb"TMPI_TEST_HOST=(\w+)", file.read()).group(1).decode())
+            for left in glob.glob(f"{self.memory}/{hosts[-1]}/*"):
+                shutil.rmtree(left)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        return hosts
+
     def test_hosts(self):
         """A host that is lost is not used again; a spare one takes its place first, then the others its ranks."""
         job = self.begin("-v", *self.hosts, "alpha,beta,gamma", "--spare-hosts", "delta", "--survive", 1)
-        last = 0
-        for count, lost in ((3, 1), (3, 2), (2, 0)):
+        lost = set()
+        for count, which in ((3, 1), (3, 2), (2, 0)):
             self.save(job)
             pids = self.node_processes(job, count)
-            last = self.complete(self.store(pids[lost]), range(count), last)
-            os.kill(pids[lost], signal.SIGKILL)
+            lost.update(self.lose(pids[which]))
             wait_for(lambda: not set(pids) & {pid for pid, _ in job.survivors()}, "the old node processes to end")
+        self.save(job)
         self.end(job)
+        self.assertEqual([path for path in glob.glob(f"{self.memory}/*/tmpi-*") if path.split("/")[-2] not in lost], [])
+        self.assertIn("--survive 1: ranks are on 1 node process, so that there is no copy of them elsewhere", job.err.decode())
         runs = re.findall(r"tmpirun: (?:node \d|the node process)? ?on host (\w+): \d+ ranks on|node \d on host (\w+): \d+ ranks on", job.err.decode())
         hosts = [a or b for a, b in runs]
         self.assertEqual([set(hosts[:3]), set(hosts[3:6]), set(hosts[6:8])], [{"alpha", "beta", "gamma"}, *self.later(job)])
+
+    def test_two_at_once(self):
+        job = self.begin(*self.hosts, "alpha,beta,gamma,delta", "--survive", 2)
+        self.save(job)
+        pids = self.node_processes(job, 4)
+        self.lose(*pids[1:3])
+        wait_for(lambda: not set(pids) & {pid for pid, _ in job.survivors()}, "the old node processes to end")
+        self.save(job)
+        self.end(job)
+
+    def test_several_programs_and_one_timeout(self):
+        command = (self.steps, "rounds", self.stop)
+        job = self.start("--timeout", 10, "--nodes", 2, "--survive", 1, "-n", 2, *command, ":", "-n", 3, program("checkpoint.c", "-lm", "-pthread", "-O2"),
+                         *command[1:])
+        self.save(job)
+        os.kill(job.node_pids(2)[1], signal.SIGKILL)
+        job.finish()
+        self.assertEqual(job.code, 124, job.err)
+        self.assertIn(b"the job was ended after its --timeout of 10 seconds", job.err)
+        self.assertLess(job.seconds, 60)
 
     def later(self, job):
         """Which hosts are left depends on which node process the system has started first."""
@@ -157,13 +201,14 @@ class SurviveTest(LaunchTest):
         job.node_pids(2)
         job.ask_until(b"rounds")
         self.save(job)
+        self.store(job.node_pids(2)[0])
         for _ in range(4):
             pids = job.node_pids(2)
             wait_for(lambda: job.process.poll() is not None or len(glob.glob(f"/proc/{pids[1]}/task/*")) > 1, "the node process")
             os.kill(pids[1], signal.SIGKILL)
             wait_for(lambda: not set(pids) & {pid for pid, _ in job.survivors()}, "the old node processes to end")
-        self.end(job, code=1)
-        self.assertIn("the job has gone on 3 times from the same checkpoint, and was lost before the next", job.err.decode())
+        self.end(job, code=137)
+        self.assertIn("that was the 3. time since the same checkpoint, and the ranks do not go on once more", job.err.decode())
 
     def test_asked_from_outside(self):
         job = self.begin("-v", *self.hosts, "alpha", "--checkpoint", "signal=USR2", "--survive", 1)
@@ -174,14 +219,15 @@ class SurviveTest(LaunchTest):
             answer = wait_for(lambda: (each := ask(option, where)) and b"ask again" not in each.err and each, "the job to have started")
             self.assertEqual((answer.code, answer.out.strip()), (0, sentence), answer.err)
             job.ask_until(b"rounds")
-        self.check_failure(ask("--remove-host", "alpha,beta"), 1, "keeps copies of its ranks on 1 other host")
+        self.check_failure(ask("--remove-host", "alpha,beta"), 1, "keeps copies of its ranks on 1 other host: only so many")
         self.check_failure(ask("--remove-host", "delta"), 1, "does not run on host delta")
         self.check_failure(ask("--add-host", "beta"), 1, "runs on host beta already")
         self.check_failure(ask("--add-host", "-x"), 2, "is no name of a host")
         self.save(job)
-        number = self.complete(self.store(self.node_processes(job, 3)[0]), [0])
+        files = glob.glob(f"{self.memory}/beta/tmpi-*/node-*/*/rank-*") or glob.glob("/dev/shm/tmpi-*/node-*/*/rank-*")
+        self.assertGreater(len(files), 0)
         job.process.send_signal(signal.SIGUSR2)
-        self.complete(self.store(self.node_processes(job, 3)[0]), [0], number)
+        wait_for(lambda: not os.path.exists(files[0]), "the next checkpoint")
         self.end(job)
         job = self.begin("--migratable")
         job.ask_until(b"rounds")
@@ -194,6 +240,7 @@ class SurviveTest(LaunchTest):
         for _ in range(KILLS):
             pids = job.node_pids(3)
             self.save(job)
+            self.store(pids[0])
             time.sleep(choose.random() * 0.3)
             os.kill(choose.choice(pids), signal.SIGKILL)
             wait_for(lambda: not set(pids) & {pid for pid, _ in job.survivors()}, "the old node processes to end")

@@ -25,8 +25,11 @@ class Checkpoints {
 
   /// Told when the next one is complete, or why it could not be.
   using Answer = std::function<void(const Result<void>& written)>;
-  /// Has the ranks written down. The answer comes later, or at once if this job does not do it; never if it ends before.
-  void request(Answer answer);
+  /// Has the ranks written down, from now on. The answer comes later, if the job does not end before. Failure: this job does
+  /// not do it, or not now; there will be no answer.
+  Result<void> request(Answer answer);
+  /// Answers those who wait: nothing comes any more.
+  void give_up(const std::string& why);
   /// kCheckpoint.
   void on_frame(std::string_view payload, std::uint16_t what);
 
@@ -42,13 +45,15 @@ class Checkpoints {
   std::uint64_t first() const { return first_; }
 
  private:
+  static void answer(std::vector<Answer>& all, const Result<void>& result);
+
   const Settings& settings_;
   const NodeSet& nodes_;
   const Clock::time_point start_ = Clock::now();
   Deadline written_;
   std::optional<CheckpointNews> begun_;
   std::uint64_t first_ = 0;
-  std::vector<Answer> waiting_;
+  std::vector<Answer> waiting_, served_;  // for one that begins, for the one that has begun
 };
 
 }  // namespace tmpi::launch

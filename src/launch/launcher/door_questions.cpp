@@ -11,11 +11,17 @@
 namespace tmpi::launch {
 namespace {
 
+void request(Job& job, int caller, Checkpoints::Answer then) {
+  const Result<void> asked =
+      job.checkpoints.request([&job, caller, then = std::move(then)](const Result<void>& written) {
+        written ? then(written) : job.door.refuse(caller, written.message());
+      });
+  if (!asked) job.door.refuse(caller, asked.message());
+}
+
 /// Has the ranks written down, and tells the caller.
 void save(Job& job, int caller) {
-  const auto begun = Clock::now();
-  job.checkpoints.request([&job, caller, begun](const Result<void>& written) {
-    if (!written) return job.door.refuse(caller, written.message());
+  request(job, caller, [&job, caller, begun = Clock::now()](const Result<void>&) {
     const std::chrono::duration<double> took = Clock::now() - begun;
     const std::string& where = job.checkpoints.last()->directory;
     job.door.answer(caller, fmt::format("written to {} in {:.1f} s\n",
@@ -28,14 +34,14 @@ void save_and_go_on(Job& job, int caller, Result<std::vector<HostSlots>> hosts) 
   if (!hosts) return job.door.refuse(caller, hosts.message());
   if (job.nodes[0].process().adopted())
     return job.door.refuse(caller, "others have started the job's node processes, which tmpirun cannot do");
-  job.checkpoints.request([&job, caller, hosts = *std::move(hosts)](const Result<void>& written) {
-    if (!written) return job.door.refuse(caller, written.message());
+  request(job, caller, [&job, caller, hosts = *std::move(hosts)](const Result<void>&) {
     if (!job.end.because(JobEnd::Cause::kResumed, 0, ""))
-      return job.door.refuse(caller, "the job is about to end");
+      return job.door.refuse(caller, "the job is about to end, or to go on elsewhere: ask again");
     job.resumption = Resumption{.hosts = hosts,
                                 .lost_host = {},
                                 .checkpoint = job.checkpoints.last(),
-                                .first = job.checkpoints.first()};
+                                .first = job.checkpoints.first(),
+                                .written = true};
     job.door.answer(
         caller, fmt::format("the ranks go on on {} host{}\n", hosts.size(), hosts.size() == 1 ? "" : "s"));
     job.end.kill_nodes();
@@ -56,7 +62,7 @@ void answer_question(Job& job, FrameType question, std::string_view about, int c
     case FrameType::kDoorAddHosts:
       return save_and_go_on(job, caller, hosts_with(job.settings, about));
     case FrameType::kDoorRemoveHosts:
-      return save_and_go_on(job, caller, hosts_but(job.settings, about));
+      return save_and_go_on(job, caller, hosts_but(job.settings, job.plan, about));
     default:
       return;  // of a newer tmpi
   }

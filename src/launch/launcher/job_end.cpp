@@ -11,7 +11,7 @@ bool JobEnd::because(Cause cause, int code, std::string message) {
   cause_ = cause;
   code_ = code;
   message_ = std::move(message);
-  mpir::aborting(message_);
+  if (cause != Cause::kResumed) mpir::aborting(message_);
   return true;
 }
 

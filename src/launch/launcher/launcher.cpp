@@ -24,8 +24,12 @@ enum Watched : std::size_t { kSignals, kInput, kStdout, kStderr, kStarter, kStar
 }  // namespace
 
 Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile,
-                   TraceReport& trace, int signals)
-    : job_(settings, std::move(plan), output, profile, trace), frames_(job_), signals_(job_, signals) {}
+                   TraceReport& trace, int signals, const Attempt& attempt)
+    : attempt_(attempt),
+      timeout_(attempt.timeout),
+      job_(settings, std::move(plan), output, profile, trace),
+      frames_(job_),
+      signals_(job_, signals) {}
 
 namespace {
 
@@ -40,10 +44,6 @@ void write_without_limit() {
 }  // namespace
 
 int Launcher::run() {
-  if (job_.settings.timeout > 0) {
-    timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(job_.settings.timeout));
-  }
   if (const Result<void> started = job_.nodes.start(); started) {
     if (job_.plan.any_remote()) {
       start_timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -164,7 +164,7 @@ void Launcher::on_deadlines() {
     job_.state_dumps.request("--timeout: every rank at this moment:", true);
   }
   if (has_passed(start_timeout_, now)) on_start_timeout();
-  if (has_passed(job_.lost.deadline(), now)) job_.lost.expire();
+  if (has_passed(job_.lost.deadline(), now) && job_.lost.expire()) end_nodes();
   if (has_passed(job_.heartbeat.deadline(), now)) job_.heartbeat.beat();
   if (has_passed(job_.ports.deadline(), now)) job_.ports.on_deadline();
   if (has_passed(job_.end.kill_at(), now)) {
@@ -177,26 +177,28 @@ void Launcher::on_deadlines() {
 void Launcher::on_start_timeout() {
   start_timeout_.reset();
   std::string hosts;
+  const Node* missing = nullptr;
   for (const auto& node : job_.nodes) {
-    if (!node->hello && node->running() && node->remote())
-      hosts += (hosts.empty() ? "" : ", ") + node->host();
+    if (node->hello || !node->running() || !node->remote()) continue;
+    hosts += (hosts.empty() ? "" : ", ") + node->host();
+    missing = node.get();
   }
-  if (hosts.empty()) return;
-  if (job_.end.because(
-          JobEnd::Cause::kStartFailed, 1,
+  if (missing == nullptr) return;
+  if (job_.end.because_of(
+          JobEnd::Cause::kStartFailed, *missing, 1,
           fmt::format(
               "no node process has started on host {} within {} seconds: {} is still at it, and silent. Does "
               "it ask something, or wait for a network? --start-timeout waits longer",
               hosts, job_.settings.start_timeout, job_.settings.launch_agent)))
-    job_.end.tell_nodes();
+    end_nodes();
 }
 
 // The end has no other cause yet: the node process has closed its channel, and was to end.
 void Launcher::say_who_is_killed() {
   job_.nodes.for_each_running([&](const Node& node) {
     if (node.control_open()) return;
-    job_.end.because(
-        JobEnd::Cause::kNodeDied, 1,
+    job_.end.because_of(
+        JobEnd::Cause::kNodeDied, node, 1,
         fmt::format("{}, with {}, has closed its control channel and not ended; tmpirun has killed it",
                     job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number())));
   });
@@ -235,11 +237,14 @@ void Launcher::on_ended(Node& node) {
   node.end_handled = true;
   job_.state_dumps.node_ended(node);
   if (node.done || job_.end.begun()) return;
-  job_.end.because_of(JobEnd::Cause::kNodeDied, node, code_of_death(node),
-                      explain_death(node, {job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number()),
-                                           job_.settings.launch_agent, job_.plan.executable}));
-  if (survives()) return job_.end.kill_nodes();
-  job_.end.tell_nodes();
+  const std::string why =
+      explain_death(node, {job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number()),
+                           job_.settings.launch_agent, job_.plan.executable});
+  if (is_lost(node))
+    job_.end.because_of(JobEnd::Cause::kNodeDied, node, code_of_death(node), why);
+  else
+    job_.end.because(JobEnd::Cause::kNodeDied, code_of_death(node), why);
+  end_nodes();
 }
 
 void Launcher::drain_after_death() {
@@ -272,18 +277,37 @@ bool Launcher::nodes_were_lost() const {
 
 // A node process was lost, and its ranks need not be.
 bool Launcher::survives() const {
-  return job_.settings.job.survive >= 0 && job_.end.lost() >= 0 && job_.checkpoints.any();
+  return job_.settings.job.survive >= 0 && job_.end.lost() >= 0 && job_.checkpoints.any() &&
+         signals_.ended_by() == 0 && attempts_in_vain() < kMostInVain;
 }
 
-std::string Launcher::say_how_it_goes_on() {
+// What has never begun has not gone on in vain: hosts that are not there are left out one by one.
+bool Launcher::had_ranks() const {
+  return job_.nodes.any([](const Node& node) { return node.has_job(); });
+}
+
+// Where the ranks go on, node processes are killed: what is told of the end forgets what lies in memory.
+void Launcher::end_nodes() {
+  survives() ? job_.end.kill_nodes() : job_.end.tell_nodes();
+}
+
+Resumption Launcher::after_loss() const {
   const Node& lost = job_.nodes[job_.end.lost()];
-  if (job_.settings.job.survive < 0) return "";
+  return {.hosts = {},
+          .lost_host = lost.remote() ? lost.host() : "",
+          .checkpoint = job_.checkpoints.last(),
+          .first = job_.checkpoints.first(),
+          .written = job_.checkpoints.written()};
+}
+
+std::string Launcher::how_it_goes_on() const {
+  if (job_.settings.job.survive < 0 || signals_.ended_by() != 0) return "";
   if (!job_.checkpoints.any()) return "; there is no checkpoint yet that the ranks could go on from";
+  if (!survives())
+    return fmt::format(
+        "; that was the {}. time since the same checkpoint, and the ranks do not go on once more",
+        attempts_in_vain());
   const std::chrono::duration<double> ago = Clock::now() - job_.checkpoints.when();
-  job_.resumption = Resumption{.hosts = {},
-                               .lost_host = lost.remote() ? lost.host() : "",
-                               .checkpoint = job_.checkpoints.last(),
-                               .first = job_.checkpoints.first()};
   if (!job_.checkpoints.written() && !job_.settings.job.revived())
     return "; the ranks go on from the checkpoint that was being written, if it is complete";
   return fmt::format("; the ranks go on from where they were {:.1f} seconds ago", ago.count());
@@ -310,7 +334,15 @@ int Launcher::finish() {
   if (job_.end.begun()) {
     code = job_.end.code();
     message = job_.end.message();
-    if (job_.end.lost() >= 0) message += say_how_it_goes_on();
+    const bool never_ran = job_.end.cause() == JobEnd::Cause::kStartFailed && !job_.checkpoints.any();
+    if (job_.end.lost() >= 0 && !never_ran) message += how_it_goes_on();
+    if (survives()) job_.resumption = after_loss();
+    if (job_.resumption && signals_.ended_by() != 0) {  // they would have gone on
+      job_.resumption.reset();
+      code = 128 + signals_.ended_by();
+      message = fmt::format("the job was ended by SIG{}", sigabbrev_np(signals_.ended_by()));
+    }
+    if (job_.resumption) job_.checkpoints.give_up("the ranks are about to go on elsewhere: ask again");
   } else if (failed.ranks > 0) {
     message = fmt::format("rank {} on host {} ended with exit code {}", failed.first,
                           job_.nodes.of_rank(failed.first).host(), failed.code);

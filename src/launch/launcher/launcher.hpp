@@ -16,12 +16,19 @@
 
 namespace tmpi::launch {
 
+/// A job whose ranks go on is run by several launchers, one after the other.
+struct Attempt {
+  Deadline timeout;  ///< --timeout: of all together
+  int in_vain = 0;   ///< how often it has gone on from the same checkpoint
+};
+
 class Launcher {
  public:
+  static constexpr int kMostInVain = 3;  // attempts from one checkpoint
   /// `settings` with the programs' paths already resolved; it and what is referred to must outlive the launcher.
   /// `signals`: a signalfd for SignalHandler::handled_signals(), which are blocked.
   Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile, TraceReport& trace,
-           int signals);
+           int signals, const Attempt& attempt);
 
   /// Runs the job to its end; no process is left, but for those that are stuck in their exit (stuck_exit.hpp). Returns tmpirun's exit code.
   int run();
@@ -29,6 +36,8 @@ class Launcher {
   const std::optional<Resumption>& resumption() const { return job_.resumption; }
   /// A checkpoint was written meanwhile.
   bool has_saved() const { return job_.checkpoints.written(); }
+  /// What to begin the next one with, but for its deadline.
+  int attempts_in_vain() const { return has_saved() ? 0 : attempt_.in_vain + (had_ranks() ? 1 : 0); }
 
  private:
   void open_door();
@@ -49,15 +58,19 @@ class Launcher {
   void drain_after_death();
   bool nodes_were_lost() const;
   bool survives() const;
-  std::string say_how_it_goes_on();
+  bool had_ranks() const;
+  void end_nodes();
+  Resumption after_loss() const;
+  std::string how_it_goes_on() const;
   int finish();
 
+  const Attempt attempt_;
+  Deadline timeout_;
   Job job_;
   FrameHandler frames_;
   SignalHandler signals_;
   Descendants descendants_;
   Clock::time_point looked_for_stuck_;
-  Deadline timeout_;
   Deadline start_timeout_;  // for the hellos of other machines
 };
 

@@ -20,17 +20,18 @@ void LostConnection::reported(const Node& node, int lost, std::string_view why) 
            now + wait, now + kBetterCause};
 }
 
-void LostConnection::expire() {
+bool LostConnection::expire() {
   Node& lost = nodes_[loss_->node];
   const auto now = Clock::now();
   if (now < loss_->latest && lost.process().is_dying()) {  // which is the cause, and about to be heard of
     loss_->deadline = now + kDyingLook;
-    return;
+    return false;
   }
-  if (!lost.done && end_.because_of(JobEnd::Cause::kConnectionLost, lost, 1, loss_->text)) end_.tell_nodes();
+  const bool cause = !lost.done && end_.because_of(JobEnd::Cause::kConnectionLost, lost, 1, loss_->text);
   // It would not hear of the end; it ends by itself when it hears nothing.
   if (!lost.done && lost.process().adopted()) lost.kill();
   loss_.reset();
+  return cause;
 }
 
 void LostConnection::extend(Clock::duration pause) {

@@ -23,8 +23,9 @@ class LostConnection {
 
   /// When expire() has something to do.
   Deadline deadline() const { return loss_ ? Deadline(loss_->deadline) : std::nullopt; }
-  /// No better cause has come: ends the job, unless the lost node process had ended as it should, or is about to die.
-  void expire();
+  /// No better cause has come: it is the cause of the job's end, unless the lost node process had ended as it should, or is
+  /// about to die. True: it is.
+  bool expire();
   /// tmpirun has not run for so long.
   void extend(Clock::duration pause);
 

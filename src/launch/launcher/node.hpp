@@ -34,6 +34,7 @@ class Node {
   bool control_open() const { return control_open_; }
   /// It can be asked something: before it knows its job, it does not know of ranks.
   bool can_be_asked() const { return control_open_ && has_job_; }
+  bool has_job() const { return has_job_; }
   int control() const { return control_open_ ? process_.control().in() : -1; }
   /// What has started it has printed more than a login does, and nothing of it was tmpi-node's.
   bool too_noisy() const {

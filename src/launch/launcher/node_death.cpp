@@ -30,6 +30,14 @@ int code_of_death(const Node& node) {
   return WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == kExitSsh ? 1 : WEXITSTATUS(status);
 }
 
+bool is_lost(const Node& node) {
+  const int status = node.process().status();
+  const bool by_channel = WIFEXITED(status) && WEXITSTATUS(status) == kExitLostChannel;
+  const bool by_shell =
+      node.remote() && WIFEXITED(status) && (!node.hello || WEXITSTATUS(status) == kExitSsh);
+  return node.process().adopted() || fatal_signal(node) == SIGKILL || by_channel || by_shell;
+}
+
 std::string explain_death(const Node& node, const DeathContext& context) {
   const int status = node.process().status();
   const int pid = node.remote() && node.hello ? node.hello->pid : node.process().pid();

@@ -10,6 +10,10 @@ namespace tmpi::launch {
 /// The exit code of a job that ends because this node process has died.
 int code_of_death(const Node& node);
 
+/// It was lost: killed from outside, or its host or the connection to it has failed. Its ranks could go on elsewhere. (Not: it
+/// has ended by what its ranks did.)
+bool is_lost(const Node& node);
+
 /// What is known beside the node process itself.
 struct DeathContext {
   std::string name;          ///< NodeSet::name_of

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
-#include "launch/plan/job_plan.hpp"
 #include "launch/spec/saved_job.hpp"
 
 namespace tmpi::launch {
@@ -41,23 +39,24 @@ Result<std::vector<HostSlots>> hosts_without(Settings& settings, std::string_vie
   return hosts;
 }
 
-/// Of a directory the one that is in force now: the last that was begun may have come to its end unheard.
+/// The latest that is complete. The last that was begun may be: it has come to its end unheard, or never.
 Result<void> go_on_from(JobSpec& job, const Resumption& from) {
   const std::optional<CheckpointNews>& begun = from.checkpoint;
-  const bool began_anew = !job.revived();
-  if (begun) job.from_memory = begun->directory.empty();
-  if (job.from_memory) {
+  if (!begun || (!from.written && job.revived() && begun->directory.empty())) return {};  // as the last time
+  if (begun->directory.empty()) {
+    job.from_memory = true;
     job.restart.clear();
     return {};
   }
-  const std::string directory =
-      begun ? begun->directory : std::filesystem::path(job.restart).parent_path().string();
-  const Result<std::string> folder = find_checkpoint(directory);
-  if (!folder) return folder.failure();
-  const Result<JobSpec> saved = read_saved_job(*folder);
+  const Result<std::string> folder = find_checkpoint(begun->directory);
+  const Result<JobSpec> saved = folder ? read_saved_job(*folder) : folder.failure();
+  const bool ours = saved && saved->checkpoint >= from.first && saved->checkpoint <= begun->number;
+  if (!ours && job.revived()) return {};
   if (!saved) return saved.failure();
-  if (began_anew && saved->checkpoint < from.first)
-    return Failure{directory + ": the ranks cannot go on, since the checkpoint there is an earlier job's"};
+  if (!ours)
+    return Failure{begun->directory +
+                   ": the ranks cannot go on, since the checkpoint there is another job's"};
+  job.from_memory = false;
   job.restart = *folder;
   job.checkpoint = saved->checkpoint;
   return {};
@@ -77,7 +76,8 @@ Result<std::vector<HostSlots>> hosts_with(const Settings& settings, std::string_
   return hosts;
 }
 
-Result<std::vector<HostSlots>> hosts_but(const Settings& settings, std::string_view less) {
+Result<std::vector<HostSlots>> hosts_but(const Settings& settings, const JobPlan& plan,
+                                         std::string_view less) {
   const Result<std::vector<HostSlots>> removed = parse_host_list(less);
   if (!removed) return removed;
   std::vector<HostSlots> hosts = hosts_of(settings);
@@ -87,11 +87,15 @@ Result<std::vector<HostSlots>> hosts_but(const Settings& settings, std::string_v
   }
   if (hosts.empty()) return nobody_left(less);
   // What the memory of a host holds goes with it.
-  const JobSpec& job = settings.job;
-  if (job.checkpoint_to.empty() && static_cast<int>(removed->size()) > job.survive)
+  const auto goes = std::ranges::count_if(plan.nodes, [&](const NodePlan& node) {
+    return std::ranges::find(*removed, node.host, &HostSlots::host) != removed->end();
+  });
+  const int copies = std::min(settings.job.survive, plan.size() - 1);
+  if (settings.job.checkpoint_to.empty() && goes > copies)
     return Failure{fmt::format(
-        "the job keeps copies of its ranks on {} other host{} (--survive {}): so many can be removed at once",
-        job.survive, job.survive == 1 ? "" : "s", job.survive)};
+        "the job keeps copies of its ranks on {} other host{}: only so many of those that have ranks can "
+        "be removed at once (--survive N)",
+        copies, copies == 1 ? "" : "s")};
   return hosts;
 }
 

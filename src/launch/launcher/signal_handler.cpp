@@ -50,7 +50,7 @@ void SignalHandler::on_readable() {
 }
 
 void SignalHandler::on_signal(int signal) {
-  if (signal == job_.settings.checkpoint_signal) return job_.checkpoints.request([](const Result<void>&) {});
+  if (signal == job_.settings.checkpoint_signal) return save(signal);
   switch (signal) {
     case SIGCHLD:
       return job_.nodes.collect();
@@ -63,6 +63,7 @@ void SignalHandler::on_signal(int signal) {
     case SIGCONT:
       return go_on();
     case SIGQUIT:
+      if (ended_by_ == 0) ended_by_ = signal;
       job_.end.because(JobEnd::Cause::kSignal, 128 + SIGQUIT, "ended by SIGQUIT");
       return job_.state_dumps.request("every rank when SIGQUIT came:", true);
     default:
@@ -70,7 +71,14 @@ void SignalHandler::on_signal(int signal) {
   }
 }
 
+// What a node process says of a checkpoint that has failed it says by itself.
+void SignalHandler::save(int signal) {
+  if (const Result<void> asked = job_.checkpoints.request([](const Result<void>&) {}); !asked)
+    job_.output.message(fmt::format("tmpirun: warning: {}: {}\n", signal_name(signal), asked.message()));
+}
+
 void SignalHandler::on_interrupt(int signal) {
+  if (ended_by_ == 0) ended_by_ = signal;
   if (interrupts_++ > 0) return job_.end.kill_nodes();
   job_.end.because(JobEnd::Cause::kSignal, 128 + signal,
                    fmt::format("the job was ended by {}", signal_name(signal)));

@@ -19,10 +19,13 @@ class SignalHandler {
   void on_readable();
   /// How often the user has asked for the end: from the second time on nothing is waited for.
   int interrupts() const { return interrupts_; }
+  /// By which signal the first time; 0: none.
+  int ended_by() const { return ended_by_; }
 
  private:
   void on_signal(int signal);
   void on_interrupt(int signal);
+  void save(int signal);
   void stop();
   void go_on();
   void on_started_alone(int process);
@@ -30,6 +33,7 @@ class SignalHandler {
   Job& job_;
   int signals_;
   int interrupts_ = 0;
+  int ended_by_ = 0;
 };
 
 }  // namespace tmpi::launch

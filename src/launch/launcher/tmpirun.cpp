@@ -65,7 +65,15 @@ Result<void> draw_memory_store(JobSpec& job) {
   return drawn;
 }
 
-constexpr int kMostInVain = 3;
+/// Of a job whose checkpoints lie in memory; empty: each has as many as it should.
+std::string few_copies_sentence(const JobSpec& job, const JobPlan& plan) {
+  if (job.memory_store == 0 || job.survive < plan.size()) return "";
+  return fmt::format("--survive {}: ranks are on {} node process{}, so that {}", job.survive, plan.size(),
+                     plan.size() == 1 ? "" : "es",
+                     plan.size() == 1
+                         ? "there is no copy of them elsewhere"
+                         : fmt::format("each has {} there", plan.size() == 2 ? "one copy" : "fewer copies"));
+}
 
 std::map<std::string, std::string> process_environment() {
   std::map<std::string, std::string> all;
@@ -192,29 +200,21 @@ int run_job(Settings& settings, const Attachment& attachment) {
   }
   const int signals = open_signals();
   Output output(settings.tags, settings.merge_output, std::move(files));
+  Attempt attempt;
+  if (settings.timeout > 0)
+    attempt.timeout = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(settings.timeout));
   int code = 0;
-  const auto begun = Clock::now();
-  const double timeout = settings.timeout;
-  for (int in_vain = 0;;) {
-    Launcher launcher(settings, *std::move(plan), output, *profile, *trace, signals);
+  for (;;) {
+    warn(settings, few_copies_sentence(settings.job, *plan));
+    Launcher launcher(settings, *std::move(plan), output, *profile, *trace, signals, attempt);
     code = launcher.run();
     if (!launcher.resumption()) break;
-    in_vain = launcher.has_saved() ? 0 : in_vain + 1;
-    if (in_vain == kMostInVain) {
-      code = complain(
-          fmt::format("the job has gone on {} times from the same checkpoint, and was lost before the next",
-                      in_vain),
-          1);
-      break;
-    }
+    attempt.in_vain = launcher.attempts_in_vain();
     if (const Result<void> resumed = resume(settings, *launcher.resumption()); !resumed) {
       code = complain(resumed.message(), 1);
       break;
     }
-    constexpr double kLeast = 0.001;  // 0 would be none
-    if (timeout > 0)
-      settings.timeout =
-          std::max(kLeast, timeout - std::chrono::duration<double>(Clock::now() - begun).count());
     plan = plan_job(settings, *executable, attachment);
     if (!plan) {
       code = complain(plan.message(), kExitNotFound);

@@ -73,9 +73,10 @@ std::string folder_of(const mpi::CheckpointPlace& place, int rank) {
                                  : place.directory + "/next";
 }
 
-/// Once per job, where rank 0 is.
+/// Once per job, where rank 0 is; of the job's own: what the program asks for elsewhere is its affair.
 void tell(std::uint16_t what, const mpi::CheckpointPlace& place) {
-  if (handle_memories[0] == nullptr) return;
+  if (handle_memories[0] == nullptr || !the_job->checkpoints || place.directory != the_job->checkpoint_to)
+    return;
   Control::instance()->send(FrameType::kCheckpoint, -1, what,
                             packed(CheckpointNews{place.number, place.directory}));
 }

@@ -362,7 +362,11 @@ void NodeJob::run() {
   });
   report_findings();
   report_end();
-  // Where tmpirun is, it does so itself, whatever the end.
+  forget_checkpoints();
+}
+
+// Where tmpirun is, it does so itself, whatever the end.
+void NodeJob::forget_checkpoints() const {
   if (node_.remote && spec_.memory_store != 0) MemoryStore::remove(spec_.memory_store);
 }
 

@@ -55,6 +55,8 @@ class NodeJob {
   /// Ends profile and trace, if there are any and they have not ended, and says them. `early`: not all ranks have ended
   /// by themselves. Any thread but a rank's.
   void finish_observation(bool early, const SayAtEnd& say);
+  /// Those in the memory of this host, when the job ends. Any thread.
+  void forget_checkpoints() const;
   void finish_replay(bool early, const SayAtEnd& say) const;
 
   /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp), or those that

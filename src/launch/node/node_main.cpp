@@ -46,7 +46,10 @@ StateDump state_dump() {
 }
 
 void end_report(const SayAtEnd& say) {
-  if (NodeJob* job = NodeJob::running()) job->finish_observation(true, say);
+  NodeJob* const job = NodeJob::running();
+  if (job == nullptr) return;
+  job->finish_observation(true, say);
+  job->forget_checkpoints();
 }
 
 /// What only the node process can check: it has the tables.

@@ -272,8 +272,10 @@ class Parser {
     }
     if (asks_job(settings_.task)) {
       if (next_ == arguments_.size()) return {};
-      return Failure{
-          fmt::format("this is about a job that runs, and runs nothing: leave {} out", arguments_[next_])};
+      return Failure{fmt::format(
+          "--stacks, --checkpoint-now, --add-host and --remove-host are about a job that runs, and run "
+          "nothing: leave {} out",
+          arguments_[next_])};
     }
     if (!settings_.app_file.empty()) return check_app_file();
     if (next_ == arguments_.size() && !settings_.job.restart.empty()) return {};
@@ -304,7 +306,8 @@ class Parser {
           "--migratable with --record or --replay: what is recorded does not go with a rank. Give only one"};
     if (job.migratable && (job.observed() || job.check))
       return Failure{
-          "--migratable, --checkpoint or --restart with --profile, --report, --trace or --check: these watch "
+          "--migratable, --checkpoint, --survive or --restart with --profile, --report, --trace or --check: "
+          "these watch "
           "a process's "
           "calls, and know nothing of a rank that comes from another one. Give only one"};
     long ranks = 0;

@@ -107,7 +107,7 @@ const std::vector<Option>& table() {
        "less where so many "
        "ranks have no room).",
        values::set_slot_size},
-      {"--checkpoint", "", "TMPI_CHECKPOINT", "every=TIME,to=DIR", kStart,
+      {"--checkpoint", "", "TMPI_CHECKPOINT", "every=TIME,to=DIR,signal=NAME", kStart,
        "Write all ranks down so often (seconds, or 10min, 1h), for --restart, where they come together in "
        "MPI_Barrier, "
        "MPI_Bcast, MPI_Reduce or MPI_Allreduce; the program need not ask for it. Without every= when "
@@ -294,10 +294,10 @@ const std::vector<Option>& table() {
        "wait until it has.",
        values::set_task<Settings::Task::kCheckpointNow>},
       {"--add-host", "", "", "HOST[:SLOTS],...", kControl,
-       "Run nothing: the same, and its ranks go on on these hosts, too.",
+       "Run nothing: have a running job write its ranks down, and let them go on on these hosts, too.",
        values::set_hosts_task<Settings::Task::kAddHosts>},
       {"--remove-host", "", "", "HOST,...", kControl,
-       "Run nothing: the same, and its ranks go on without these hosts.",
+       "Run nothing: have a running job write its ranks down, and let them go on without these hosts.",
        values::set_hosts_task<Settings::Task::kRemoveHosts>},
       {"--job", "", "", "JOB", kControl,
        "The running job that --stacks, --checkpoint-now, --add-host or --remove-host is about: the process "

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMemory = "/dev/shm";
-constexpr std::chrono::minutes kLeft{
-    10};  // without anybody's lock: between two groups of node processes there is a moment of it
+constexpr const char* kSeenLeft = "left";  // made by who has found the folder without a user
+constexpr std::chrono::minutes kLeft{10};  // after that: between two groups of node processes nobody uses it
 
 std::string prefix() {
   return fmt::format("tmpi-{}-", geteuid());
@@ -37,12 +37,16 @@ Failure failed(const std::string& path) {
   return Failure{fmt::format("{}: {}", path, std::strerror(errno))};
 }
 
+bool is_own_folder(const struct stat& status) {
+  return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
 /// A folder of the user's alone, which may be there already.
 Result<void> make_own_folder(const std::string& path) {
   if (mkdir(path.c_str(), S_IRWXU) == 0) return {};
   struct stat status {};
   if (errno != EEXIST || lstat(path.c_str(), &status) != 0) return failed(path);
-  if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+  if (!is_own_folder(status))
     return Failure{fmt::format("{} is not a folder of user {} alone", path, geteuid())};
   return {};
 }
@@ -56,14 +60,21 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return found;
 }
 
-/// What nobody uses, and has not for a while.
+/// Of the user's own what nobody uses, and did not use the last time either, a while ago.
 void remove_left_ones() {
   for (const fs::path& folder : folders_in(kMemory)) {
     if (!folder.filename().string().starts_with(prefix())) continue;
     const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     std::error_code error;
-    const auto age = fs::file_time_type::clock::now() - fs::last_write_time(folder, error);
-    if (!fd || error || age < kLeft || flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    struct stat status {};
+    if (!fd || fstat(fd.get(), &status) != 0 || !is_own_folder(status)) continue;
+    if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (fstatat(fd.get(), kSeenLeft, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      const Fd mark(openat(fd.get(), kSeenLeft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+      continue;
+    }
+    const auto seen = std::chrono::system_clock::from_time_t(status.st_mtime);
+    if (std::chrono::system_clock::now() - seen < kLeft) continue;
     fs::remove_all(folder, error);
   }
 }
@@ -79,6 +90,7 @@ Result<MemoryStore> MemoryStore::open(std::uint64_t store, int node) {
   if (const Result<void> made = make_own_folder(root); !made) return made.failure();
   Fd alive(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!alive || flock(alive.get(), LOCK_SH) != 0) return failed(root);
+  unlinkat(alive.get(), kSeenLeft, 0);
   MemoryStore opened(root, node, std::move(alive));
   if (const Result<void> made = make_own_folder(opened.part_); !made) return made.failure();
   return opened;
@@ -132,7 +144,7 @@ void MemoryStore::end(std::uint64_t number, bool complete) const {
   }
   for (const std::uint64_t other : numbers()) {
     for (const std::string& part : parts()) {
-      if (other < number) fs::remove_all(fmt::format("{}/{}", part, other), error);
+      if (other != number) fs::remove_all(fmt::format("{}/{}", part, other), error);
     }
   }
 }

@@ -4,7 +4,7 @@
 //     /dev/shm/tmpi-UID-STORE/node-N/NUMBER/rank-R
 //
 // STORE: of the job, however often its ranks go on with other node processes. NUMBER: of the checkpoint, larger than those
-// before it. All is the user's alone, and goes when the job ends.
+// before it. All is the user's alone, and goes when the job ends; of node processes that were killed, when another one begins here.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class MemoryStore {
 
   /// Room for the files of checkpoint `number`. Failure: a sentence.
   Result<void> begin(std::uint64_t number) const;
-  /// Keeps nothing older on this host if it is `complete`, in all node processes; else it is removed itself.
+  /// Keeps no other on this host if it is `complete`, in all node processes; else it is removed itself.
   void end(std::uint64_t number, bool complete) const;
   /// Where the file of a rank lies in this part, or is to.
   std::string file(std::uint64_t number, int rank) const;

@@ -205,6 +205,7 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
     // Nobody's message comes to a node that does not know the window, or has no memory for it.
     MPI_Count failed = 0;
     if (Err error = count_failed(*window->comm, no_memory, failed)) {
+      if (window->members == nullptr) give_back_memory(order.flavor, brought);
       destroy_window(window.release());
       return error;
     }

@@ -33,9 +33,10 @@ const Datatype& byte() {
 /// The world's ranks, by node process. Nothing here may make a communicator: there is one only when a rank is itself again.
 class Nodes {
  public:
-  explicit Nodes(const Rank& rank) : here_(job()->node_of(rank.world_rank)) {
+  Nodes(const Rank& rank, int copies) : here_(job()->node_of(rank.world_rank)) {
     ranks_.resize(static_cast<std::size_t>(job()->nodes()));
     for (int each = 0; each < rank.world.size; ++each) ranks_[node_of(each)].push_back(each);
+    for (int node = 0; node < count(); ++node) holders_.push_back(find_holders(node, copies));
   }
   int count() const { return static_cast<int>(ranks_.size()); }
   int here() const { return here_; }
@@ -48,7 +49,10 @@ class Nodes {
   }
 
   /// Who keeps copies of this node process's: the next ones, those on other hosts first.
-  std::vector<int> holders(int node, int copies) const {
+  const std::vector<int>& holders(int node) const { return holders_[static_cast<std::size_t>(node)]; }
+
+ private:
+  std::vector<int> find_holders(int node, int copies) const {
     std::vector<int> others;
     for (int step = 1; step < count(); ++step) others.push_back((node + step) % count());
     const auto host = [&](int which) -> const std::string& { return job()->host_of(speaker(which)); };
@@ -56,11 +60,9 @@ class Nodes {
     others.resize(std::min(others.size(), static_cast<std::size_t>(copies)));
     return others;
   }
-
- private:
   static std::size_t node_of(int rank) { return static_cast<std::size_t>(job()->node_of(rank)); }
   int here_;
-  std::vector<std::vector<int>> ranks_;
+  std::vector<std::vector<int>> ranks_, holders_;
 };
 
 std::string what_went_wrong(const std::string& path) {
@@ -240,12 +242,12 @@ Choice agree_on_checkpoint(const Rank& rank, Messages& messages, const Nodes& no
 }  // namespace
 
 std::string spread_copies(Rank& rank, std::uint64_t number) {
-  const Nodes nodes(rank);
+  const Nodes nodes(rank, memory().copies);
   Messages messages(rank.world, Collective::kAlltoall);
   std::string problem;
   // In the order of ranks everywhere, so that nobody waits for one who waits for him.
   for (int whose = 0; whose < rank.world.size; ++whose) {
-    for (const int node : nodes.holders(job()->node_of(whose), memory().copies)) {
+    for (const int node : nodes.holders(job()->node_of(whose))) {
       std::string moved = move_file(rank, messages, number, whose, whose, nodes.holder(node, whose));
       if (problem.empty()) problem = std::move(moved);
     }
@@ -255,7 +257,7 @@ std::string spread_copies(Rank& rank, std::uint64_t number) {
 
 Result<std::uint64_t> gather_files(Rank& rank) {
   if (initialize(rank, MPI_THREAD_SINGLE)) return Failure{take_explanation()};
-  const Nodes nodes(rank);
+  const Nodes nodes(rank, 0);
   Messages messages(rank.world, Collective::kAlltoall);
   const Choice choice = agree_on_checkpoint(rank, messages, nodes);
   if (choice.number == 0)
