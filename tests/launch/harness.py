@@ -240,6 +240,11 @@ class LaunchTest(unittest.TestCase):
             left = job.survivors()
         self.assertEqual(left, [], "processes stay behind")
 
+    def lines(self, job, code=0):
+        """What the finished job has printed, in any order of its ranks."""
+        self.assertEqual(job.code, code, job.err.decode())
+        return sorted(job.out.decode().splitlines())
+
     def check_failure(self, job, code, *texts):
         """The job failed with `code` and exactly one message, which holds all `texts`."""
         err = job.err.decode(errors="replace")

@@ -15,10 +15,6 @@ class CheckpointTest(LaunchTest):
         self.folder = os.path.join(self.directory(), "checkpoint")
         self.steps = program("checkpoint.c", "-lm", "-pthread")
 
-    def lines(self, job, code=0):
-        self.assertEqual(job.code, code, job.err.decode())
-        return sorted(job.out.decode().splitlines())
-
     def save(self, *options, steps=12, at=(5,), ranks=6):
         command = (*options, self.steps, steps, self.folder, *at)
         return self.lines(self.run_job("-q", "-n", ranks, "--migratable", "--coll", "reproducible", *command, input=b"one line\nand another\n"))

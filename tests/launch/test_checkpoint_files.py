@@ -14,10 +14,6 @@ class CheckpointFilesTest(LaunchTest):
         self.folder = os.path.join(self.directory(), "checkpoint")
         os.mkdir(self.files)
 
-    def lines(self, job, code=0):
-        self.assertEqual(job.code, code, job.err.decode())
-        return sorted(job.out.decode().splitlines())
-
     def save(self, *command):
         shutil.rmtree(self.folder, ignore_errors=True)
         return self.lines(self.run_job("-q", "--migratable", *command, self.files, self.folder))

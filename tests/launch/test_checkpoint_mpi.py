@@ -14,10 +14,6 @@ class CheckpointMpiTest(LaunchTest):
         self.folder = os.path.join(self.directory(), "checkpoint")
         os.mkdir(self.files)
 
-    def lines(self, job, code=0):
-        self.assertEqual(job.code, code, job.err.decode())
-        return sorted(job.out.decode().splitlines())
-
     def check(self, ranks, wanted, *command, nodes=((), ("--nodes", 2), ("--nodes", 3, "--net", "tcp"))):
         for first in nodes:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/whole_file.hpp"
 #include "launch/neighbours/own_socket.hpp"
 #include "launch/wire/frames.hpp"
 
@@ -35,16 +36,6 @@ std::string read_all(const Fd& fd) {
   for (ssize_t got; (got = read(fd.get(), piece, sizeof piece)) > 0 && bytes.size() < kMostBytes;)
     bytes.append(piece, static_cast<std::size_t>(got));
   return bytes;
-}
-
-bool write_all(const Fd& fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 }  // namespace
@@ -161,7 +152,7 @@ Result<void> JobDirectory::publish(const std::vector<std::pair<std::string, std:
   const std::string fresh = file(".new");
   const Fd fd(
       openat(directory_.get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd || !write_all(fd, packer.bytes()) ||
+  if (!fd || !write_whole(fd.get(), packer.bytes().data(), packer.bytes().size()) ||
       renameat(directory_.get(), fresh.c_str(), directory_.get(), file(kNames).c_str()) != 0)
     return Failure{
         fmt::format("the names that are published cannot be written to {}: {}", path(), strerror(errno))};

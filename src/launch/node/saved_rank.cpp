@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "base/platform.hpp"
+#include "base/whole_file.hpp"
 #include "launch/spec/saved_job.hpp"
 #include "privatize/rank_slots.hpp"
 
@@ -41,10 +42,6 @@ using privatize::MappedPiece;
 using privatize::RankSlots;
 using privatize::WrittenRun;
 
-std::string what_went_wrong(const std::string& path) {
-  return fmt::format("{}: {}", path, std::strerror(errno));
-}
-
 class Digest {
  public:
   Digest() { crypto_generichash_init(&state_, nullptr, 0, kDigest); }
@@ -68,18 +65,6 @@ bool for_each_table(Saved& saved, Use use) {
          use(saved.memory.pieces) && use(saved.memory.runs);
 }
 
-/// False: errno says why.
-bool write_bytes(int fd, const void* data, std::size_t bytes) {
-  for (const auto* at = static_cast<const std::byte*>(data); bytes > 0;) {
-    const ssize_t done = ::write(fd, at, std::min(bytes, kPart));
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    at += done;
-    bytes -= static_cast<std::size_t>(done);
-  }
-  return true;
-}
-
 template <class Table>
 std::uint64_t size_of(const Table& table) {
   return std::span(table).size_bytes();
@@ -96,35 +81,20 @@ std::array<std::byte, kDigest> digest_of_tables(Header header, const SavedRank& 
 bool write_all(int fd, Header& header, const SavedRank& saved) {
   if (lseek(fd, sizeof header, SEEK_SET) < 0) return false;
   if (!for_each_table(saved,
-                      [&](const auto& table) { return write_bytes(fd, table.data(), size_of(table)); }))
+                      [&](const auto& table) { return write_whole(fd, table.data(), size_of(table)); }))
     return false;
   Digest pages;
   for (const WrittenRun& run : saved.memory.runs) {
     const auto* const begin = reinterpret_cast<const std::byte*>(run.begin);
     for (std::uint64_t done = 0; done < run.bytes; done += kPart) {
       const std::size_t bytes = std::min<std::uint64_t>(run.bytes - done, kPart);
-      if (!write_bytes(fd, begin + done, bytes)) return false;
+      if (!write_whole(fd, begin + done, bytes)) return false;
       pages.add(begin + done, bytes);  // while the processor still has it
     }
   }
   header.pages = pages.finish();
   header.tables = digest_of_tables(header, saved);
   return pwrite(fd, &header, sizeof header, 0) == sizeof header && fsync(fd) == 0;
-}
-
-bool read_all(int fd, void* to, std::size_t bytes, off_t from) noexcept {
-  for (auto* at = static_cast<std::byte*>(to); bytes > 0;) {
-    const ssize_t got = pread(fd, at, std::min(bytes, kPart), from);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      if (got == 0) errno = ENODATA;
-      return false;
-    }
-    at += got;
-    from += got;
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
 }
 
 bool in_slot(std::uint64_t begin, std::uint64_t bytes, int rank) {
@@ -143,7 +113,7 @@ Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved)
   // It has its name when it is whole: a checkpoint in memory is complete when there are all files.
   const std::string whole = rank_file(folder, saved.rank), path = whole + ".part";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (fd < 0) return Failure{what_went_wrong(path)};
+  if (fd < 0) return Failure{with_reason(path)};
   const RankSlots& slots = *RankSlots::get();
   Header header;
   header.rank = saved.rank;
@@ -157,9 +127,9 @@ Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved)
   header.pieces = size_of(saved.memory.pieces);
   header.runs = size_of(saved.memory.runs);
   std::string problem;
-  if (!write_all(fd, header, saved)) problem = what_went_wrong(path);
-  if (close(fd) != 0 && problem.empty()) problem = what_went_wrong(path);
-  if (problem.empty() && rename(path.c_str(), whole.c_str()) != 0) problem = what_went_wrong(whole);
+  if (!write_all(fd, header, saved)) problem = with_reason(path);
+  if (close(fd) != 0 && problem.empty()) problem = with_reason(path);
+  if (problem.empty() && rename(path.c_str(), whole.c_str()) != 0) problem = with_reason(whole);
   if (problem.empty()) return {};
   unlink(path.c_str());
   return Failure{problem};
@@ -181,7 +151,7 @@ Result<void> SavedRankFile::read_head(std::uint64_t checkpoint) {
   const Failure damaged{"is damaged, or was not written to its end"};
   Header header;
   const Header expected;
-  if (!read_all(fd_.get(), &header, sizeof header, 0) || header.magic != expected.magic ||
+  if (!read_whole(fd_.get(), &header, sizeof header, 0) || header.magic != expected.magic ||
       header.format != expected.format || header.rank != saved_.rank)
     return damaged;
   struct stat status {};
@@ -200,7 +170,7 @@ Result<void> SavedRankFile::read_head(std::uint64_t checkpoint) {
     const std::uint64_t bytes = *next++;
     if (bytes % sizeof(Item) != 0) return false;
     table.resize(bytes / sizeof(Item));
-    const bool ok = read_all(fd_.get(), table.data(), bytes, at);
+    const bool ok = read_whole(fd_.get(), table.data(), bytes, at);
     at += static_cast<off_t>(bytes);
     return ok;
   });
@@ -240,7 +210,7 @@ Result<void> SavedRankFile::fill() const {
     auto* const to = reinterpret_cast<std::byte*>(run.begin);
     for (std::uint64_t done = 0; done < run.bytes; done += kPart) {
       const std::size_t bytes = std::min<std::uint64_t>(run.bytes - done, kPart);
-      if (!read_all(fd_.get(), to + done, bytes, at)) return Failure{what_went_wrong(path_)};
+      if (!read_whole(fd_.get(), to + done, bytes, at)) return Failure{with_reason(path_)};
       digest.add(to + done, bytes);
       at += static_cast<off_t>(bytes);
     }

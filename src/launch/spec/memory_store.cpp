@@ -10,11 +10,12 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <system_error>
 #include <utility>
+
+#include "base/whole_file.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -34,7 +35,7 @@ std::string root_of(std::uint64_t store) {
 }
 
 Failure failed(const std::string& path) {
-  return Failure{fmt::format("{}: {}", path, std::strerror(errno))};
+  return Failure{with_reason(path)};
 }
 
 bool is_own_folder(const struct stat& status) {

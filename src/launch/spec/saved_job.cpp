@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/whole_file.hpp"
 #include "launch/system/version.hpp"
 
 namespace tmpi::launch {
@@ -22,7 +23,7 @@ std::string first_line() {
 }
 
 Failure failed(const std::string& path) {
-  return Failure{fmt::format("{}: {}", path, std::strerror(errno))};
+  return Failure{with_reason(path)};
 }
 
 Result<std::string> contents(const std::string& path) {
@@ -82,7 +83,7 @@ Result<void> write_saved_job(const std::string& folder, const JobSpec& job) {
   const std::string path = folder + "/job", text = first_line() + pack(job);
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return failed(path);
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool written = write_whole(fd, text.data(), text.size());
   const bool kept = fsync(fd) == 0;
   if (close(fd) != 0 || !written || !kept) return failed(path);
   return {};

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "mpi/base/memory_alignment.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/comm/context.hpp"
+#include "mpi/comm/first_made.hpp"
 #include "mpi/comm/node_map.hpp"
 #include "mpi/create/agreement.hpp"
 #include "mpi/create/making.hpp"
@@ -238,17 +237,11 @@ Err end_window(Window& window, bool& ended) {
 }
 
 void revive_window(Window& window, Comm& comm, int flavor, std::vector<Extent> extents) {
-  static std::mutex mutex;
-  static std::map<ContextId, std::weak_ptr<WindowShared>> made;
-  {
-    const std::lock_guard guard(mutex);
-    window.shared = made[comm.context].lock();
-    if (window.shared == nullptr) {
-      window.shared = std::make_shared<WindowShared>(comm.context, comm.shared->group, flavor,
-                                                     std::move(extents), WindowMemory{});
-      made[comm.context] = window.shared;
-    }
-  }
+  static FirstMade<WindowShared> made;
+  window.shared = made.get(comm.context, [&] {
+    return std::make_shared<WindowShared>(comm.context, comm.shared->group, flavor, std::move(extents),
+                                          WindowMemory{});
+  });
   window.members = window.shared.get();
   window.comm = &comm;
   know_members(window);

@@ -1,20 +1,18 @@
 #include "mpi/save/copies.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/whole_file.hpp"
 #include "mpi.h"
 #include "mpi/coll/messages/messages.hpp"
 #include "mpi/init/lifetime.hpp"
@@ -65,45 +63,19 @@ class Nodes {
   std::vector<std::vector<int>> ranks_, holders_;
 };
 
-std::string what_went_wrong(const std::string& path) {
-  return fmt::format("{}: {}", path, std::strerror(errno));
-}
-
-bool read_all(int fd, std::byte* to, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t got = read(fd, to, bytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got;
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-bool write_all(int fd, const std::byte* from, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t done = write(fd, from, bytes);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    from += done;
-    bytes -= static_cast<std::size_t>(done);
-  }
-  return true;
-}
-
 /// One file from one rank to another: its size, or -1 if it cannot be read, then its parts.
 std::string send_file(Messages& messages, const std::string& path, int dest) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat status {};
   const bool found = fd && fstat(fd.get(), &status) == 0;
-  std::string problem = found ? "" : what_went_wrong(path);
+  std::string problem = found ? "" : with_reason(path);
   std::int64_t left = found ? status.st_size : -1;
   messages.send({&left, sizeof left, &byte()}, dest);
   std::vector<std::byte> part(kPart);
-  for (; left > 0; left -= static_cast<std::int64_t>(part.size())) {
+  for (off_t at = 0; left > 0; at += static_cast<off_t>(part.size()), left = status.st_size - at) {
     part.resize(std::min<std::uint64_t>(static_cast<std::uint64_t>(left), kPart));
     // What cannot be read any more is sent all the same: the file's digest tells its reader.
-    if (problem.empty() && !read_all(fd.get(), part.data(), part.size())) problem = what_went_wrong(path);
+    if (problem.empty() && !read_whole(fd.get(), part.data(), part.size(), at)) problem = with_reason(path);
     messages.send({part.data(), static_cast<MPI_Count>(part.size()), &byte()}, dest);
   }
   return problem;
@@ -113,7 +85,7 @@ std::string receive_file(Messages& messages, const std::string& whole, int sourc
   const std::string path = whole + ".part";  // its name says that it is whole
   unlink(path.c_str());
   const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  std::string problem = fd ? "" : what_went_wrong(path);
+  std::string problem = fd ? "" : with_reason(path);
   std::int64_t left = 0;
   messages.recv({&left, sizeof left, &byte()}, source);
   if (left < 0) problem = path + " does not come: it cannot be read where it lies";
@@ -121,9 +93,9 @@ std::string receive_file(Messages& messages, const std::string& whole, int sourc
   for (; left > 0; left -= static_cast<std::int64_t>(part.size())) {
     part.resize(std::min<std::uint64_t>(static_cast<std::uint64_t>(left), kPart));
     messages.recv({part.data(), static_cast<MPI_Count>(part.size()), &byte()}, source);
-    if (problem.empty() && !write_all(fd.get(), part.data(), part.size())) problem = what_went_wrong(path);
+    if (problem.empty() && !write_whole(fd.get(), part.data(), part.size())) problem = with_reason(path);
   }
-  if (problem.empty() && std::rename(path.c_str(), whole.c_str()) != 0) problem = what_went_wrong(whole);
+  if (problem.empty() && std::rename(path.c_str(), whole.c_str()) != 0) problem = with_reason(whole);
   if (!problem.empty()) unlink(path.c_str());
   return problem;
 }

@@ -1,12 +1,11 @@
 #include "mpi/save/objects.hpp"
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "mpi/base/handle_memory.hpp"
 #include "mpi/base/handles.hpp"
+#include "mpi/comm/first_made.hpp"
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/save/under_way.hpp"
 #include "mpi/shm/coll_shared.hpp"
@@ -71,12 +70,8 @@ std::shared_ptr<const Topology> topology(Unpacker& from) {
 
 /// What the members of a communicator in this node process have in common: made by the first that is revived.
 std::shared_ptr<CommShared> shared_of(ContextId context, std::shared_ptr<const Group> group) {
-  static std::mutex mutex;
-  static std::map<ContextId, std::weak_ptr<CommShared>> made;
-  const std::lock_guard guard(mutex);
-  std::shared_ptr<CommShared> shared = made[context].lock();
-  if (shared == nullptr) made[context] = shared = make_comm_shared(context, std::move(group));
-  return shared;
+  static FirstMade<CommShared> made;
+  return made.get(context, [&] { return make_comm_shared(context, std::move(group)); });
 }
 
 }  // namespace

@@ -100,49 +100,42 @@ struct SavedRequest {
   std::uint64_t serial, posted;  // in the order of posting
 };
 
+/// What both have, and means the same in another process.
+template <class From, class To>
+void copy_plain(const From& from, To& to) noexcept {
+  to.magic = from.magic;
+  to.kind = from.kind;
+  to.mode = from.mode;
+  to.persistent = from.persistent;
+  to.active = from.active;
+  to.cancelled = from.cancelled;
+  to.buffered = from.buffered;
+  to.error = from.error;
+  to.peer = from.peer;
+  to.tag = from.tag;
+  to.source = from.source;
+  to.received_tag = from.received_tag;
+  to.count = from.count;
+  to.bytes = from.bytes;
+  to.context = from.context;
+  to.serial = from.serial;
+}
+
 SavedRequest saved(const Request& request) noexcept {
-  return {.buffer = reinterpret_cast<std::uintptr_t>(request.buffer),
-          .type = request.type == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(request.type->handle()),
-          .comm = request.comm == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(request.comm->handle),
-          .magic = request.magic,
-          .kind = request.kind,
-          .mode = request.mode,
-          .persistent = request.persistent,
-          .active = request.active,
-          .cancelled = request.cancelled,
-          .buffered = request.buffered,
-          .done = !is_pending(request),
-          .error = request.error,
-          .peer = request.peer,
-          .tag = request.tag,
-          .source = request.source,
-          .received_tag = request.received_tag,
-          .count = request.count,
-          .bytes = request.bytes,
-          .context = request.context,
-          .serial = request.serial,
-          .posted = request.posted.sequence};
+  SavedRequest saved{};
+  copy_plain(request, saved);
+  saved.buffer = reinterpret_cast<std::uintptr_t>(request.buffer);
+  if (request.type != nullptr) saved.type = reinterpret_cast<std::uintptr_t>(request.type->handle());
+  if (request.comm != nullptr) saved.comm = reinterpret_cast<std::uintptr_t>(request.comm->handle);
+  saved.done = !is_pending(request);
+  saved.posted = request.posted.sequence;
+  return saved;
 }
 
 /// Not posted.
 void revive(const SavedRequest& saved, Request& request, Rank& rank) {
-  request.magic = saved.magic;
-  request.kind = saved.kind;
-  request.mode = saved.mode;
-  request.persistent = saved.persistent;
-  request.active = saved.active;
-  request.cancelled = saved.cancelled;
-  request.buffered = saved.buffered;
-  request.error = saved.error;
+  copy_plain(saved, request);
   request.buffer = reinterpret_cast<void*>(saved.buffer);
-  request.count = saved.count;
-  request.peer = saved.peer;
-  request.tag = saved.tag;
-  request.source = saved.source;
-  request.received_tag = saved.received_tag;
-  request.bytes = saved.bytes;
-  request.context = saved.context;
-  request.serial = saved.serial;
   if (saved.type != 0) {
     request.type = datatype_from(reinterpret_cast<MPI_Datatype>(saved.type));
     request.type->retain();
